@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from kadenz.errors import TargetFailed
 from kadenz.lab.waits import Waits
-from kadenz.targets.base import KnowsItsEnd, KnowsItsFailure, RunsAhead, Target
+from kadenz.targets.base import Counted, KnowsItsEnd, KnowsItsFailure, RunsAhead, Target
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.frame import ENCODED_MAX
 from kadenz.wire.messages import Fault
@@ -68,8 +68,12 @@ def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) 
         if not end.stopped:
             for finding in listener.decoder.finish():
                 assembler.take(finding)
+        if _is_whole(end, assembler) and isinstance(execution.target, Counted):
+            execution.target.vouch()
     finally:
         output = execution.target.close()
+    if isinstance(execution.target, Counted) and execution.target.difference is not None:
+        end = _End(execution.target.difference)
     if end.failure is not None:
         if output and output not in end.failure.detail:
             end.failure.detail = f"{end.failure.detail}\n{output}".strip()
@@ -77,6 +81,15 @@ def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) 
     else:
         assembler.finish("stopped (Ctrl-C)" if end.stopped else "its end was lost")
     return Outcome(end.failure, end.stopped, output)
+
+
+def _is_whole(end: _End, assembler: Assembler) -> bool:
+    """Whether a target said that it is done, nothing of what it said was lost or wrong, and it
+    warned of nothing."""
+    done = end.failure is None and not end.stopped and assembler.done is not None
+    lost = bool(assembler.findings or assembler.texts) or assembler.current is not None
+    failed = assembler.unusable or any(case.result == "fail" for case in assembler.conforms)
+    return done and not lost and not failed
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
-from kadenz.targets.base import Target
+from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
@@ -100,7 +100,10 @@ class Boots:
     def _boot(self, points: Sequence[Point]) -> Outcome:
         """One execution of the image with these points."""
         job, writer, session = self._job, self._writer, self._session
+        document = writer.manifest
         target = self._ahead.take(points)
+        session.value = lambda: target.value if isinstance(target, Counted) else None
+        complaints = len(document.warnings) + len(self._failures)
         assembler = Assembler(session, expects_samples=not session.scoped)
 
         notes = TargetNotes(self._run, writer, assembler, job.settings())
@@ -144,6 +147,10 @@ class Boots:
         if job.setup.traced:
             enter_timelines(target, job, self._session, writer, self._failures)
         self._report_findings(assembler, outcome)
+        if len(document.warnings) + len(self._failures) > complaints and isinstance(
+            target, Counted
+        ):
+            target.withdraw()
         return outcome
 
     def _silence_s(self, points: Sequence[Point], assembler: Assembler) -> Callable[[], float]:

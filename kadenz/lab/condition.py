@@ -66,6 +66,7 @@ class Setup:
     allowed: frozenset[Allowance] = frozenset()
     profiled: bool = False  # what is executed between stamps is recorded
     traced: bool = False  # what is executed in whole records is
+    fresh: bool = False  # nothing is taken from the store of values
     arguments: list[str] = field(default_factory=list)  # for the program of a host target
 
 

@@ -23,8 +23,10 @@ from kadenz.lab.guests import default_guest, guest_image, guest_target
 from kadenz.targets import rtl_core
 from kadenz.targets import timing_model as timing_models
 from kadenz.targets.base import Target
+from kadenz.targets.counted import CountedProcess
 from kadenz.targets.process import ProcessTarget
 from kadenz.targets.timing_model import Model
+from kadenz.values.keeper import Keeper
 
 # Listing benchmarks and conformance measure nothing, so they need no right.
 ASKING: frozenset[Allowance] = frozenset({"no-realtime", "idle-states"})
@@ -72,9 +74,19 @@ def default_setup(name: TargetName) -> Setup:
 
 
 def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Target:
-    """A fresh execution of `image`."""
+    """An execution of `image`: a fresh one, or the value of an equal one (kadenz/values).
+
+    An image of another build is always executed: it may ask the emulator for more than its files.
+    """
     if isinstance(image, GivenImage):
         image.require_unchanged()
+    target = _target(name, instrument, image, setup)
+    if isinstance(target, CountedProcess) and not isinstance(image, GivenImage):
+        target.keeper = Keeper(str(name), fresh=setup.fresh)
+    return target
+
+
+def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Target:
     if name.tier == "guest":
         if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")

@@ -71,6 +71,7 @@ class Request:
     call: CallEntry | None = None  # that a later call can resume
     profiled: bool = False  # with a profile of each record
     traced: bool = False  # with a timeline of each record
+    fresh: bool = False  # nothing is taken from the store of values
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         setup = setup_of(name)
         setup.link = request.link.over(request.places.get(name, DEFAULT)).over(setup.link)
         setup.profiled, setup.traced = request.profiled, request.traced
+        setup.fresh = request.fresh
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import CUT_OFF, INTERVAL, LaneEntry, ProofEntry, RecordEntry
+from kadenz.config.manifest import (
+    CUT_OFF,
+    INTERVAL,
+    LaneEntry,
+    ProofEntry,
+    RecordEntry,
+    ValueEntry,
+)
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
@@ -64,6 +71,7 @@ class Session:
         self.with_interval = False  # samples of a timing model with ranges
         self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
         self.closing: Callable[[], None] = lambda: None  # called before a record is closed
+        self.value: Callable[[], ValueEntry | None] = lambda: None  # of the execution that is read
         self.stored: Callable[[], None] = lambda: None  # called when a record is in the folder
 
     @property
@@ -103,6 +111,7 @@ class Session:
             lanes=[_lane(name, begin) for name in begin.lanes],
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline if point else None,
+            value=self.value(),
         )
         if self.with_interval:
             entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
@@ -144,7 +153,8 @@ class Session:
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Ends the record, or keeps it waiting for the scope's samples."""
         entry = self._entries[begin.record]
-        entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
+        if entry.value is None or not entry.value.stored:
+            entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
         if self.scoped:
             self._waiting.append((entry, end, verdict))
         else:

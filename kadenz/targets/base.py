@@ -9,7 +9,7 @@ import signal
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from kadenz.config.manifest import EmulatorEntry
+from kadenz.config.manifest import EmulatorEntry, ValueEntry
 from kadenz.errors import TargetFailed, UsageError
 
 
@@ -82,6 +82,25 @@ class KnowsItsFailure(Protocol):
 
     def failure(self) -> TargetFailed | None:
         """The failure; None if it did not fail."""
+
+
+@runtime_checkable
+class Counted(Protocol):
+    """A target that its files alone decide: equal executions are one value (kadenz/values)."""
+
+    @property
+    def value(self) -> ValueEntry | None:
+        """Which value its output is, once it began; None: nothing is kept of it."""
+
+    @property
+    def difference(self) -> TargetFailed | None:
+        """How it differed from an equal execution that is kept, once it is closed."""
+
+    def vouch(self) -> None:
+        """Before it is closed: its output was read to the end, and nothing was wrong with it."""
+
+    def withdraw(self) -> None:
+        """At any time: something was wrong with it, so it is not kept."""
 
 
 def plan_page(plan: str, room_bytes: int) -> bytes:

@@ -104,8 +104,10 @@ class GuestTarget(QemuProcess):
         self.console = self._read_console()
         self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
         self.without_thread = _WITHOUT.findall(self.console)
-        output = super().close()
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
+        if not well or self._has_warnings():
+            self.withdraw()
+        output = super().close()
         words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
         return f"{output}\n{words}".strip()
 
@@ -127,7 +129,16 @@ class GuestTarget(QemuProcess):
         else:
             command += ["-serial", f"file:{folder / 'serial'}"]
         command += self._monitor(folder)
-        return [*command, "-kernel", str(self._kernel.image), "-initrd", str(folder / "initrd")]
+        return [*command, "-kernel", str(folder / "kernel"), "-initrd", str(folder / "initrd")]
+
+    def _inputs(self) -> dict[str, Path | None]:
+        return {"kernel": self._kernel.image, "initrd": None}
+
+    def _has_warnings(self) -> bool:
+        """Whether the lab will warn of this boot."""
+        unverified = not all(load.verified for load in self.loads)
+        missing = set(self._load.split("+")) - {"", *(load.name for load in self.loads)}
+        return bool(NOT_SETTLED in self.console or self.without_thread or unverified or missing)
 
     def _parameters(self) -> str:
         """The kernel's command line: fixed addresses, end on panic, settings for init."""

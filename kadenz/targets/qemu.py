@@ -19,6 +19,7 @@ from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 
 # Lines of `info registers` that only hold floating point: forty lines.
 _FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
+_IMAGE = "image"
 
 
 class QemuTarget(QemuProcess):
@@ -58,15 +59,22 @@ class QemuTarget(QemuProcess):
         tier = self._tier
         command = [str(self._qemu), "-machine", tier.machine]
         command += [*counted_instructions(tier.icount_shift), "-nographic"]
-        command += ["-monitor", "none", "-no-reboot", *tier.arguments]
+        command += ["-monitor", "none", "-no-reboot"]
         if folder is None:
-            return command
+            return [*command, *tier.arguments]
+        command += _with_whole_paths(tier.arguments)[0]
         command += ["-serial", "null"] * tier.serial
         command += ["-serial", f"file:{folder / 'serial'}"]
         command += self._monitor(folder)
-        command += ["-kernel", str(self._elf.path)]
+        command += ["-kernel", str(folder / _IMAGE)]
         loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
         return [*command, "-device", loader]
+
+    def _inputs(self) -> dict[str, Path | None]:
+        return {_IMAGE: self._elf.path, "plan": None}
+
+    def _reads(self) -> list[Path]:
+        return _with_whole_paths(self._tier.arguments)[1]
 
     def _symbols(self, registers: str) -> list[tuple[str, str]]:
         """Program counter and return address as functions.
@@ -78,6 +86,21 @@ class QemuTarget(QemuProcess):
         found = [(names[n], int(value, 16)) for n, value in re.findall(pattern, registers)]
         symbols = [(name, self._elf.symbol_at(value)) for name, value in found]
         return [(name, symbol) for name, symbol in symbols if symbol]
+
+
+def _with_whole_paths(words: Iterable[str]) -> tuple[list[str], list[Path]]:
+    """A board's own arguments for another working folder: files that they name by a path get their
+    whole path. Also these files."""
+    found: list[Path] = []
+
+    def whole(match: re.Match[str]) -> str:
+        file = Path(match[0]).absolute()
+        if not file.exists():
+            return match[0]
+        found.append(file)
+        return str(file)
+
+    return [re.sub(r"[^,=:]*/[^,=:]*", whole, word) for word in words], found
 
 
 def _counted(symbols: Iterable[str]) -> list[tuple[str, int]]:

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -20,22 +21,27 @@ from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
-from kadenz.targets.processor import entering, free_processor, waited_s
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, waited_by
 from kadenz.targets.scratch import new_folder, read_growing
+from kadenz.values import program
+from kadenz.values.program import Program
 
 _GRACE_S = 2.0  # between SIGTERM and SIGKILL
 _EXIT_S = 0.3  # timeout for an image that ends QEMU
+# By files of this machine that decide nothing: those of /etc/qemu, and of its sound system.
+_UNAFFECTED = ("-no-user-config", "-audio", "none")
 _LOOKS = 5  # samples of a hanging target
 _BETWEEN_LOOKS_S = 0.005
 
 
-class QemuProcess:
-    """Base of all targets in QEMU. A subclass provides the command line."""
+class QemuProcess(CountedProcess):
+    """Base of all targets in QEMU. A subclass provides the command line and its files."""
 
     def __init__(self, qemu: str) -> None:
         self._name = qemu
         self._qemu = tools.require(qemu)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
+        self._by_itself: Process | None = None  # once it ended, unless it was quit
         self._serial: IO[bytes] | None = None
 
     @cached_property
@@ -45,24 +51,19 @@ class QemuProcess:
 
     def _start(self) -> None:
         """Starts QEMU; its file `serial` receives the target's output."""
+        start = Start(
+            program=self._qemu,
+            arguments=[*_UNAFFECTED, *self._command(Path())[1:]],
+            folder=self._folder,
+            inputs=self._inputs(),
+            output="words",
+            errors="words",
+            reads=self._reads(),
+            one_processor=True,
+        )
+        self._process = self._begin(start)
         (self._folder / "serial").touch()
         self._serial = (self._folder / "serial").open("rb")
-        processor = free_processor()
-        try:
-            with (self._folder / "words").open("wb") as words:
-                self._process = subprocess.Popen(
-                    self._command(self._folder),
-                    stdin=subprocess.DEVNULL,
-                    stdout=words,
-                    stderr=subprocess.STDOUT,
-                    pass_fds=[processor.inherited] if processor is not None else [],
-                    start_new_session=True,  # the lab handles Ctrl-C and ends QEMU
-                    # Few system calls, loaded before.
-                    preexec_fn=entering(processor, die_with_parent()),  # noqa: PLW1509
-                )
-        finally:
-            if processor is not None:
-                processor.let_go()
 
     def read(self, timeout_s: float) -> bytes | None:
         """New output of the serial line since the last call."""
@@ -72,7 +73,7 @@ class QemuProcess:
 
     def waited_s(self) -> float:
         """Seconds that QEMU was ready to run and other processes had its processor."""
-        return waited_s(self._process.pid) if self._process is not None else 0.0
+        return waited_by(self._process)
 
     def stop(self) -> bool:
         """The target cannot be asked to end early."""
@@ -84,6 +85,7 @@ class QemuProcess:
         if self._serial is not None:
             self._serial.close()
             self._serial = None
+            self._settle(self._folder, self._by_itself)
         if "_folder" in self.__dict__:
             shutil.rmtree(self._folder, ignore_errors=True)
         return output
@@ -99,6 +101,17 @@ class QemuProcess:
     def _command(self, folder: Path | None) -> list[str]:
         """The command line; without a folder, the part for the manifest."""
         raise NotImplementedError
+
+    def _inputs(self) -> dict[str, Path | None]:
+        """The files that the command line names in the folder: where they are, None for there."""
+        raise NotImplementedError
+
+    def _reads(self) -> list[Path]:
+        """Other files that the command line names."""
+        return []
+
+    def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
+        return program.emulator(program_file, environment, die_with_parent)
 
     def _monitor(self, folder: Path) -> list[str]:
         """The options of the command line that open the monitor."""
@@ -132,14 +145,15 @@ class QemuProcess:
             return ""
         try:
             # After the last frame the image ends QEMU (semihosting).
-            died = process.wait(_EXIT_S)
+            died = process.wait(SELF_END_S if self._is_kept else _EXIT_S)
+            self._by_itself = process
         except subprocess.TimeoutExpired:
             self._quit(process)
             died = 0
         how = f"{self._qemu.name} was ended by signal {-died}\n" if died < 0 else ""
         return (how + self._output()).strip()
 
-    def _quit(self, process: subprocess.Popen[bytes]) -> None:
+    def _quit(self, process: Process) -> None:
         with (
             contextlib.suppress(OSError),  # it ends instead of answering
             qemu_monitor.connected(self._folder / "monitor", _GRACE_S) as monitor,

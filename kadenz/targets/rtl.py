@@ -23,11 +23,13 @@ from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
-from kadenz.targets.base import die_with_parent, plan_page
+from kadenz.targets.base import plan_page
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, waited_by
 from kadenz.targets.paths import Paths, read_paths
-from kadenz.targets.processor import waited_s
 from kadenz.targets.scope_plugin import Watched, marker_address
 from kadenz.targets.scratch import new_folder, read_growing
+from kadenz.values import program
+from kadenz.values.program import Program
 
 _GRACE_S = 2.0
 _LOOK_S = 0.2
@@ -65,7 +67,7 @@ def machine_arguments(tier: RtlTier, wait_states: Mapping[str, int]) -> list[str
     return words
 
 
-class RtlTarget:
+class RtlTarget(CountedProcess):
     """One run of an image on equal cores. `wait_states` replace those of the board, by memory."""
 
     def __init__(
@@ -85,7 +87,7 @@ class RtlTarget:
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
         self._scoped, self.watched = scoped, watched
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._frames: IO[bytes] | None = None
         self.records: dict[int, scope.RecordSpans] = {}
         self.paths: Paths | None = None
@@ -105,23 +107,20 @@ class RtlTarget:
 
     def waited_s(self) -> float:
         """Seconds that the bench was ready to run and other processes had its processor."""
-        return waited_s(self._process.pid) if self._process is not None else 0.0
+        return waited_by(self._process)
 
     def begin(self, plan: str) -> None:
         """Starts the core with the plan in its page."""
         (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
-        with (
-            (self._folder / "frames").open("wb") as frames,
-            (self._folder / "words").open("wb") as words,
-        ):
-            self._process = subprocess.Popen(
-                [str(self._core.program), *self._arguments(), *self._files()],
-                stdin=subprocess.DEVNULL,
-                stdout=frames,
-                stderr=words,
-                start_new_session=True,  # the lab handles Ctrl-C
-                preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
-            )
+        start = Start(
+            program=self._core.program,
+            arguments=[*self._arguments(), *self._files()],
+            folder=self._folder,
+            inputs={"image": self._elf.path, "plan": None},
+            output="frames",
+            errors="words",
+        )
+        self._process = self._begin(start)
         self._frames = (self._folder / "frames").open("rb")
 
     def read(self, timeout_s: float) -> bytes | None:
@@ -149,7 +148,12 @@ class RtlTarget:
     def close(self) -> str:
         """Ends the bench and reads the scope's trace. Returns the bench's words."""
         process, self._process = self._process, None
+        by_itself = process
+        if process is not None and self._is_kept:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(SELF_END_S)
         if process is not None and process.poll() is None:
+            by_itself = None
             process.terminate()
             try:
                 process.wait(_GRACE_S)
@@ -167,6 +171,7 @@ class RtlTarget:
                 self.records = scope.split_records(scope.read_trace(trace))
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
+            self._settle(self._folder, by_itself)
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
         return output
@@ -183,15 +188,18 @@ class RtlTarget:
         return [*words, "--silence-limit", str(self._tier.silence_limit)]
 
     def _files(self) -> list[str]:
-        words = ["--elf", str(self._elf.path)]
-        words += ["--plan", f"{self._folder / 'plan'}@{self._tier.plan_address:#x}"]
+        words = ["--elf", "image"]
+        words += ["--plan", f"plan@{self._tier.plan_address:#x}"]
         if self._scoped:
             address = marker_address(self._elf.path)
-            words += ["--watch", hex(address), "--trace", str(self._folder / "trace")]
+            words += ["--watch", hex(address), "--trace", "trace"]
         if self.watched is not None:
-            words += ["--paths", str(self._folder / "paths")]
+            words += ["--paths", "paths"]
             words += [word for one in self.watched.words for word in ("--word", hex(one))]
         return words
+
+    def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
+        return program.core(program_file, environment)
 
     def _output(self) -> str:
         with contextlib.suppress(OSError):

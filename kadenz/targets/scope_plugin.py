@@ -123,7 +123,9 @@ def path_arguments(paths: Path, watched: Watched) -> list[str]:
     return [f"paths={paths}", *words]
 
 
-def arguments(library: Path, elf: Path, trace: Path, parameters: Sequence[str] = ()) -> list[str]:
+def arguments(
+    library: Path | str, elf: Path, trace: Path, parameters: Sequence[str] = ()
+) -> list[str]:
     """Return QEMU's arguments that load the plugin for an image; the trace goes to `trace`."""
     for path in (library, trace):
         if "," in str(path):

@@ -18,6 +18,8 @@ from kadenz.targets.paths import Paths, read_paths
 from kadenz.targets.qemu import QemuTarget
 from kadenz.targets.timing_model import Model
 
+_PLUGIN = "plugin"
+
 
 class ScopedQemuTarget(QemuTarget):
     """A QemuTarget with samples from the scope's trace, available once it is closed."""
@@ -51,6 +53,9 @@ class ScopedQemuTarget(QemuTarget):
                 self.records = scope.split_records(scope.read_trace(trace))
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths")
+        except BaseException:
+            self.withdraw()
+            raise
         finally:
             super().close()
         return output
@@ -72,5 +77,10 @@ class ScopedQemuTarget(QemuTarget):
                 paths = scope_plugin.path_arguments(folder / "paths", self.watched)
                 parameters = [*parameters, *paths]
             trace = folder / "trace"
-            command += scope_plugin.arguments(self._library, self._elf.path, trace, parameters)
+            # With a slash: otherwise the loader searches its own folders for the library.
+            library = f"./{folder / _PLUGIN}"
+            command += scope_plugin.arguments(library, self._elf.path, trace, parameters)
         return command
+
+    def _inputs(self) -> dict[str, Path | None]:
+        return {**super()._inputs(), _PLUGIN: self._library}

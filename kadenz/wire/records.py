@@ -98,6 +98,7 @@ class Assembler:
         self.restarted = False
         self.foreign = ""  # the target's wire version, if the lab cannot read it
         self.records = 0  # closed, with any status
+        self.unusable = 0  # closed, and failed or invalid
         self.samples = 0  # values received
         self._open: dict[int, _Open] = {}
 
@@ -217,6 +218,7 @@ class Assembler:
         state = self._open.pop(record)
         self.records += 1
         verdict = Verdict("failed", state.damage or why) if end is None else self._judge(state, end)
+        self.unusable += verdict.status in ("failed", "invalid")
         self.sink.closed(state.begin, end, verdict)
 
     def _judge(self, state: _Open, end: End) -> Verdict:

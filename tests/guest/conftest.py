@@ -76,6 +76,7 @@ def measured(
     load: str = "",
     tuning: str = "",
     disturbance: str = "",
+    fresh: bool = False,
 ) -> Result:
     """One run of cyclic/wakeup-latency on a guest. Raises the first failure."""
     found = machine(text)
@@ -92,6 +93,7 @@ def measured(
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[found.name],
         choices=choices(campaign, inside),
+        fresh=fresh,
     )
     (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())
     if isinstance(result, KadenzError):

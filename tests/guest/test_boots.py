@@ -41,8 +41,8 @@ def wakeups(result: Result) -> NDArray[np.int64]:
     "target", ["linux-rt/x86_64@guest", "linux-rt/aarch64@guest", "linux/riscv64@guest"]
 )
 def test_two_runs_of_a_guest_are_byte_identical(target: str, tmp_path: Path) -> None:
-    first = measured(target, tmp_path / "a", samples=200)
-    again = measured(target, tmp_path / "b", samples=200)
+    first = measured(target, tmp_path / "a", samples=200, fresh=True)
+    again = measured(target, tmp_path / "b", samples=200, fresh=True)
     assert bytes_of(first), "no samples: nothing was compared"
     assert bytes_of(first) == bytes_of(again)
     assert first.manifest.clock.clock_class == "instruction"
@@ -61,8 +61,8 @@ def test_two_runs_of_a_guest_are_byte_identical(target: str, tmp_path: Path) -> 
 
 def test_a_load_inside_runs_is_reported_and_repeatable(tmp_path: Path) -> None:
     idle = measured(FAST, tmp_path / "idle", load="none")
-    first = measured(FAST, tmp_path / "a", load="cpu+timers")
-    again = measured(FAST, tmp_path / "b", load="cpu+timers")
+    first = measured(FAST, tmp_path / "a", load="cpu+timers", fresh=True)
+    again = measured(FAST, tmp_path / "b", load="cpu+timers", fresh=True)
     assert bytes_of(first) == bytes_of(again) != bytes_of(idle)
     assert idle.manifest.loads == []
     rates = {load.name: load.rate for load in first.manifest.loads}

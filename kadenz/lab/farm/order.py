@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz import __version__
-from kadenz.config.manifest import BuildEntry, EmulatorEntry
+from kadenz.config.manifest import BuildEntry, EmulatorEntry, ValueEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import TargetFailed, UsageError
@@ -24,7 +24,8 @@ from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
-from kadenz.targets.base import RunsAhead, Target
+from kadenz.targets.base import Counted, RunsAhead, Target
+from kadenz.targets.counted import CountedProcess
 from kadenz.targets.scope import RecordSpans
 from kadenz.wire.records import Assembler, NoRecords
 
@@ -41,6 +42,8 @@ class Order:
     plan: str
     wait_states: Mapping[str, int]
     silence_s: float  # after which the target counts as hung
+    fresh: bool = False  # not from the worker's store
+    given: bool = False  # an image of another build
     kadenz: str = __version__
 
 
@@ -53,6 +56,7 @@ class Played:
     output: str  # outside the frames
     records: Mapping[int, RecordSpans]  # of the scope
     emulator: EmulatorEntry | None
+    value: ValueEntry | None = None  # by the worker's store
 
 
 @dataclass
@@ -82,6 +86,22 @@ class _Recorded:
     def emulator(self) -> EmulatorEntry | None:
         return self.target.emulator()
 
+    @property
+    def value(self) -> ValueEntry | None:
+        return self.target.value if isinstance(self.target, Counted) else None
+
+    @property
+    def difference(self) -> TargetFailed | None:
+        return self.target.difference if isinstance(self.target, Counted) else None
+
+    def vouch(self) -> None:
+        if isinstance(self.target, Counted):
+            self.target.vouch()
+
+    def withdraw(self) -> None:
+        if isinstance(self.target, Counted):
+            self.target.withdraw()
+
     def why_it_ended(self) -> str:
         why = getattr(self.target, "why_it_ended", None)
         return why() if why is not None else ""
@@ -108,8 +128,10 @@ def execute(order: Order) -> Played:
         elf = Path(scratch) / "image.elf"
         elf.write_bytes(order.elf)
         image = Image(Elf(elf), Path(scratch), _no_build())
-        setup = Setup(wait_states=order.wait_states)
+        setup = Setup(wait_states=order.wait_states, fresh=order.fresh)
         real = make_target(order.target, order.instrument, image, setup)
+        if order.given and isinstance(real, CountedProcess):
+            real.keeper = None
         target = (_RecordedAhead if isinstance(real, RunsAhead) else _Recorded)(real)
         execution = Execution(
             target, str(order.target), order.plan, lambda: order.silence_s, image.elf.symbol_at
@@ -124,6 +146,7 @@ def execute(order: Order) -> Played:
         outcome.output,
         getattr(real, "records", {}),
         emulator,
+        target.value,
     )
 
 

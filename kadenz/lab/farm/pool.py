@@ -17,8 +17,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kadenz.config.farm import DaskTable
-from kadenz.config.manifest import EmulatorEntry
+from kadenz.config.manifest import EmulatorEntry, ValueEntry
 from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.images.given_image import GivenImage
 from kadenz.lab.farm.extra import require
 from kadenz.lab.farm.order import Order, Played, execute
 from kadenz.lab.graph import silence_s
@@ -163,6 +164,8 @@ class Executions:
             plan=plan_text(points),
             wait_states=job.setup.wait_states,
             silence_s=max(silence_s(job, point) for point in points),
+            fresh=job.setup.fresh,
+            given=isinstance(job.image, GivenImage),
         )
         return Remote(self._pool, order, self._emulator)
 
@@ -212,6 +215,22 @@ class Remote:
         """How it failed where it was executed."""
         parts = self._played.failure if self._played is not None else None
         return None if parts is None else TargetFailed(parts[0], remedy=parts[1], detail=parts[2])
+
+    @property
+    def value(self) -> ValueEntry | None:
+        """Which value it is, by the store of the worker; None while there is no result."""
+        return self._played.value if self._played is not None else None
+
+    @property
+    def difference(self) -> TargetFailed | None:
+        """It is part of `failure`."""
+        return None
+
+    def vouch(self) -> None:
+        """The worker has done this."""
+
+    def withdraw(self) -> None:
+        """The worker sees it, too."""
 
     def post_mortem(self) -> str:
         """The worker has done this: see `failure`."""
