@@ -57,7 +57,7 @@ class Farm:
 def seconds(farm: Farm, output: Path, points: int, samples: int) -> float:
     """The length of the measurement in `run.json`."""
     sizes = ",".join(str(8 * (1 + number)) for number in range(points))
-    call = ["run", "itc/queue", "--target", TARGET, "--farm", str(farm.config)]
+    call = ["run", "itc/queue", "--fresh", "--target", TARGET, "--farm", str(farm.config)]
     call += ["--set", f"size_bytes={sizes}", "--set", f"samples={samples}", "--output", str(output)]
     subprocess.run([KADENZ, *call], check=True, capture_output=True)
     newest = max(output.glob("*/run.json"), key=lambda file: file.stat().st_mtime)

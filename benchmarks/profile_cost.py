@@ -32,7 +32,14 @@ TARGETS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated", "freer
 
 def seconds(command: str, words: list[str]) -> float:
     """Processor time of one call and its children."""
-    program = [sys.executable, "-c", "from kadenz.cli import main; main()", command, *words]
+    program = [
+        sys.executable,
+        "-c",
+        "from kadenz.cli import main; main()",
+        command,
+        "--fresh",
+        *words,
+    ]
     with tempfile.TemporaryDirectory() as folder:
         begin = _children()
         subprocess.run([*program, "--output", folder], check=True, capture_output=True)

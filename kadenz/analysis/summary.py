@@ -135,6 +135,7 @@ def jitter_rows(record: RecordResult) -> list[Row]:
 
 def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
     entries = [lane.entry] if lane else [one.entry for one in record.lanes]
+    value = record.entry.value
     return {
         "record": record.entry.id,
         "bench": record.bench,
@@ -156,6 +157,7 @@ def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
         "begins": record.entry.begins,
         "ends": record.entry.ends,
         "source": record.entry.source,
+        "from_store": value.measured if value is not None and value.stored else "",
     }
 
 

@@ -46,6 +46,7 @@ _COMMANDS = {
     "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
     "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
     "site": ("kadenz.cli.site:site", "Write a static site of an archive."),
+    "cache": ("kadenz.cli.cache:cache", "Show, check or empty the store of executions."),
     "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
     "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
     "export-suite": (

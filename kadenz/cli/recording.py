@@ -33,6 +33,7 @@ _OPTIONS = (
         "--name", default="", help="Name of the runs of this call. Default: date and time."
     ),
     timeout_option,
+    click.option("--fresh", is_flag=True, help="Take nothing from the store: execute everything."),
     click.option(
         "--json", "as_json", is_flag=True, help="Write one JSON array to standard output."
     ),
@@ -67,6 +68,7 @@ class Asked:
     output: Path | None
     name: str
     timeout_s: float
+    fresh: bool
     as_json: bool
     conditions: Mapping[str, Any]
 
@@ -124,6 +126,7 @@ def record(
         Request,
         overrides={**(defaults or {}), **overrides_of(asked.settings)},
         timeout_s=asked.timeout_s,
+        fresh=asked.fresh,
         run_name=run_name(asked.name, output),
         profiled=profiled,
         traced=traced,

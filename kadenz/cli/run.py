@@ -117,6 +117,12 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     help="Build the images and show what would be measured and for how long; measure nothing.",
 )
 @option(
+    _HOW,
+    "--fresh",
+    is_flag=True,
+    help="Take nothing from the store of earlier executions: execute everything.",
+)
+@option(
     _RESULTS,
     "-o",
     "--output",
@@ -228,6 +234,7 @@ def _requests(call: Call, output: Path) -> list[Request]:
         overrides=overrides_of(what.settings),
         link=options.link,
         timeout_s=how.timeout_s,
+        fresh=how.fresh,
         run_name=earlier or run_name(options.results.name, output),
         call=call.entry,
     )

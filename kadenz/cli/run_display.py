@@ -100,6 +100,8 @@ class LineDisplay(_Titles):
         count = f"{self._done[target]}/{self._planned.get(target, 0)}"
         text = f"{count} {self.title(target, record)}: {taken} taken, {missed} missed, "
         text += f"{left} not measured, {end}" if left else end
+        if record.value is not None and record.value.stored:
+            text += f", from the store, measured {record.value.day}"
         if self._done[target] < self._planned.get(target, 0):
             text += f"; {self.eta(target)}"
         self._say(target, text)

@@ -41,6 +41,7 @@ class How:
     wait: bool
     resume: str
     dry_run: bool
+    fresh: bool
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from kadenz.store import Run
 
 # Options that a later call may choose anew: they change no sample.
-_FREE = ("resume", "report", "as_json", "wait", "output", "dry_run", "farm")
+_FREE = ("resume", "report", "as_json", "wait", "output", "dry_run", "farm", "fresh")
+_KEPT = ("farm", "fresh")  # of the earlier call, unless the later one names them
 
 
 def call_of(words: Sequence[str]) -> CallEntry:
@@ -57,7 +58,7 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
     chosen = {
         name: values[name]
         for name in _FREE
-        if name != "output" and (name != "farm" or given(name) is ParameterSource.COMMANDLINE)
+        if name != "output" and (name not in _KEPT or given(name) is ParameterSource.COMMANDLINE)
     }
     return measure_call(Call(RunOptions.of(before | chosen), entry, runs))
 

@@ -38,6 +38,7 @@ def write_tables(folders: Sequence[Path]) -> None:
     """Prints one table per run (accounting, median, p99, maximum, unit). For several runs it also
     prints their joint answers."""
     from kadenz.analysis import analyse
+    from kadenz.analysis.stored import stored_line
     from kadenz.analysis.summary import run_summary
     from kadenz.cli.answering import print_answers
     from kadenz.cli.console import console, fits
@@ -57,6 +58,8 @@ def write_tables(folders: Sequence[Path]) -> None:
                 screen.print(_plain(note))
         if _missing_p99(summary):
             screen.print(f"[dim]{_plain(_missing_p99(summary))}[/]")
+        if stored := stored_line(result.manifest):
+            screen.print(f"[dim]{stored}; --fresh executes them[/]")
         for warning in summary["warnings"]:
             screen.print(f"[yellow]warning[/] {_plain(warning['message'])}")
         for event in summary["events"]:

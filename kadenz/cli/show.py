@@ -95,6 +95,7 @@ def _share(text: str) -> float:
 def _write_head(screen: Any, result: RunResult) -> None:
     from rich.markup import escape
 
+    from kadenz.analysis.stored import stored_line
     from kadenz.analysis.summary import event_rows
     from kadenz.cli.run_summary import event_line
     from kadenz.report import digits, labels, loads
@@ -108,6 +109,8 @@ def _write_head(screen: Any, result: RunResult) -> None:
     )
     if loads.line(manifest):
         screen.print(escape(loads.line(manifest)))
+    if stored := stored_line(manifest):
+        screen.print(f"[dim]{stored}[/]")
     if clock.read_cost is not None:
         cost = digits.figure(clock.read_cost.median, result.unit)
         screen.print(

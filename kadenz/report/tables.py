@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.stored import stored_line
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import ClockEntry, Distribution
 from kadenz.report import digits, labels
@@ -531,6 +532,7 @@ def manifest(label: str, run: RunResult) -> Table:
         rows += [
             ("emulator", f"{emulator.name} {emulator.version}"),
             ("emulator arguments", " ".join(emulator.arguments)),
+            ("executed", stored_line(made) or "for this run"),
         ]
     host = made.host
     rows += [

@@ -22,7 +22,9 @@ def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -
     """Rule 8, on every point of yoo2024's FreeRTOS part (with --quick: 50 samples per point)."""
     targets = [word for board in BOARDS for word in ("--target", board)]
     for name in ("one", "two"):
-        answer = kadenz("run", "yoo2024", "--quick", *targets, "--output", tmp_path / name)
+        answer = kadenz(
+            "run", "yoo2024", "--quick", "--fresh", *targets, "--output", tmp_path / name
+        )
         assert answer.returncode == 0, answer.stderr
     one, two = runs_in(tmp_path / "one"), runs_in(tmp_path / "two")
     assert set(one) == set(BOARDS)
@@ -45,7 +47,7 @@ def test_wake_ups_are_repeatable_next_to_busy_processes(built: None, tmp_path: P
 
     def measured(number: int) -> subprocess.CompletedProcess[str]:
         return kadenz(
-            *("run", "cyclic/wakeup-latency", "--target", BOARDS[1]),
+            *("run", "cyclic/wakeup-latency", "--fresh", "--target", BOARDS[1]),
             *("--set", "samples=30000", "--output", tmp_path / str(number)),
         )
 

@@ -13,7 +13,7 @@ import pytest
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import BOARDS, LINUX, kadenz
 
-CALL = ("run", "micro/task-switch-sampled", "micro/preemption-sampled", "--name", "kept")
+CALL = ("run", "micro/task-switch-sampled", "micro/preemption-sampled", "--name", "kept", "--fresh")
 
 
 def files(run: Run) -> dict[str, bytes]:

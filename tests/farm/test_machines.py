@@ -22,7 +22,10 @@ from tests.e2e.test_interruptions import start
 from tests.farm.machines import Machines
 from tests.waiting import PATIENCE_S, wait_for
 
-CALL = ("run", "micro/task-switch-sampled", "--set", "samples=100000", "--target", BOARDS[1])
+CALL = (
+    *("run", "micro/task-switch-sampled", "--fresh", "--set", "samples=100000"),
+    *("--target", BOARDS[1]),
+)
 
 
 @pytest.fixture
@@ -112,7 +115,8 @@ def test_a_killed_call_is_resumed_on_the_same_workers_to_the_same_bytes(
 def test_a_simulated_core_on_a_worker_has_the_bytes_of_a_local_run(
     machines: Machines, tmp_path: Path
 ) -> None:
-    call = ("run", "itc/queue", "--quick", "--set", "samples=20", "--target", "freertos/ibex@rtl")
+    call = ["run", "itc/queue", "--quick", "--fresh", "--set", "samples=20"]
+    call += ["--target", "freertos/ibex@rtl"]
     for folder, more in (("local", ()), ("far", ("--farm", machines.config))):
         answer = kadenz(*call, *more, "--output", tmp_path / folder)
         assert answer.returncode == 0, answer.stderr

@@ -93,7 +93,7 @@ def test_samples_do_not_depend_on_how_the_run_is_split(
     target: str, quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
-    words = (*QUICK, "--quick", "--target", target, "--set", "samples=40")
+    words = (*QUICK, "--quick", "--target", target, "--set", "samples=40", "--fresh")
     (again,) = measured(tmp_path / "all", *words)
     assert samples(again) == samples(quick[target])
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 1)

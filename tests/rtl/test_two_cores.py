@@ -40,7 +40,7 @@ def test_samples_do_not_depend_on_how_the_run_is_split(
     quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All benchmarks in one boot after the other, then one alone."""
-    words = ("--quick", "--target", IBEX_2, "--set", "samples=30")
+    words = ("--quick", "--target", IBEX_2, "--set", "samples=30", "--fresh")
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
     (again,) = measured(tmp_path / "all", *QUICK, *words)
     assert samples(again) == samples(quick["ibex2"])

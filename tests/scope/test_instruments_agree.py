@@ -42,12 +42,12 @@ Measure = Callable[[str, str], tuple[Path, "Samples"]]
 Samples = dict[tuple[str, str], NDArray[np.int64]]  # by benchmark and lane
 
 
-def _run(output: Path, board: str, instrument: str) -> Path:
+def _run(output: Path, board: str, instrument: str, *more: str) -> Path:
     """Measure everything once; the run folder."""
     # The clock's own benchmarks are part of every run.
     command = [name for name in (*SINGLE, *BATCHES) if not name.startswith("clock/")]
     command += ["--target", f"freertos/{board}@emulated", "--instrument", instrument]
-    command += ["--output", str(output), "--quick", "--set", "iterations=5000"]
+    command += ["--output", str(output), "--quick", "--set", "iterations=5000", *more]
     answer = kadenz("run", *command)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
@@ -113,7 +113,7 @@ def test_two_runs_under_the_scope_give_the_same_bytes(
     samples: Measure, board: str, tmp_path: Path
 ) -> None:
     first, _ = samples(board, "scope")
-    second = _run(tmp_path, board, "scope")
+    second = _run(tmp_path, board, "scope", "--fresh")
     files = sorted((first / "samples").glob("*.npy"))
     assert len(files) >= len(SINGLE)
     for file in files:
