@@ -26,6 +26,7 @@ class Waits:
         self._shares = isinstance(target, SharesProcessors)
         self._begun = self._heard_at = self._looked_at = time.monotonic()
         self._waited_s = self._waited_when_heard_s = 0.0
+        self._times: dict[str, tuple[float, float]] = {}  # of its threads, at the last look
         self._told = False
 
     def heard(self) -> None:
@@ -44,9 +45,9 @@ class Waits:
 
     def _look(self, now: float) -> None:
         assert isinstance(self._target, SharesProcessors)
-        # A thread that has ended takes its waits with it.
-        self._waited_s = max(self._waited_s, self._target.waited_s())
-        self._looked_at = now
+        times = self._target.thread_times()
+        self._waited_s += _lost_to_others(self._times, times)
+        self._times, self._looked_at = times, now
         elapsed_s = now - self._begun
         if not self._told and self._waited_s >= max(_WORTH_TELLING_S, elapsed_s / 2):
             self._told = True
@@ -54,3 +55,18 @@ class Waits:
                 f"this machine is busy: for {self._waited_s:.0f} of {elapsed_s:.0f} s other "
                 "processes had the target's processor. Its figures are the same; it takes longer"
             )
+
+
+def _lost_to_others(
+    before: dict[str, tuple[float, float]], now: dict[str, tuple[float, float]]
+) -> float:
+    """Seconds that threads waited for a processor which no thread of the same target had.
+
+    Threads of an emulator share a processor: while one of them computes, the other waits for it.
+    """
+    ran, waited = {}, {}
+    for thread, (ran_s, waited_s) in now.items():
+        before_s = before.get(thread, (0.0, 0.0))
+        ran[thread], waited[thread] = ran_s - before_s[0], waited_s - before_s[1]
+    together = sum(ran.values())
+    return sum(max(0.0, waited[one] - (together - ran[one])) for one in now)

@@ -55,8 +55,8 @@ class SharesProcessors(Protocol):
     """A target in a process of this machine, with a time of its own: while other processes have
     its processor it is not silent, and it is late for nothing."""
 
-    def waited_s(self) -> float:
-        """Seconds that it was ready to run and had no processor, since it was started."""
+    def thread_times(self) -> dict[str, tuple[float, float]]:
+        """Seconds that each of its threads ran, and that it was ready and had no processor."""
 
 
 @runtime_checkable

@@ -16,7 +16,7 @@ from pathlib import Path
 from kadenz.config.manifest import ValueEntry
 from kadenz.errors import TargetFailed
 from kadenz.targets.base import die_with_parent
-from kadenz.targets.processor import entering, free_processor, waited_s
+from kadenz.targets.processor import ThreadTimes, entering, free_processor, thread_times
 from kadenz.values.environment import counted_environment
 from kadenz.values.keeper import Keeper
 from kadenz.values.key import Command
@@ -127,9 +127,9 @@ class CountedProcess:
             self.keeper.settle(folder)
 
 
-def waited_by(process: Process | None) -> float:
-    """Seconds that a process was ready to run and other processes had its processor."""
-    return waited_s(process.pid) if isinstance(process, subprocess.Popen) else 0.0
+def times_of(process: Process | None) -> ThreadTimes:
+    """The times of the threads of a process; empty for one that does not run."""
+    return thread_times(process.pid) if isinstance(process, subprocess.Popen) else {}
 
 
 def _started(really: Program, start: Start) -> Process:

@@ -17,6 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+# Of each thread, by its number: seconds that it ran, and that it waited for a processor.
+ThreadTimes = dict[str, tuple[float, float]]
 _NAME = "\0kadenz-processor-{}"  # of an abstract socket, in the network's name space
 _NS = 1e-9
 
@@ -73,15 +75,16 @@ def entering(processor: Processor | None, then: Callable[[], None]) -> Callable[
     return in_child
 
 
-def waited_s(pid: int) -> float:
-    """Seconds that the threads of a process were ready to run and had no processor.
+def thread_times(pid: int) -> ThreadTimes:
+    """Seconds that each thread of a process ran, and that it was ready and had no processor.
 
-    The second number of schedstat (Documentation/scheduler/sched-stats.rst); 0 if the kernel does
-    not count it, and once the process has ended.
+    The first two numbers of schedstat (Documentation/scheduler/sched-stats.rst). Empty if the
+    kernel does not count them, and once the process has ended.
     """
-    waited = 0.0
+    times: ThreadTimes = {}
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError, IndexError, ValueError):
-                waited += int((task / "schedstat").read_text().split()[1]) * _NS
-    return waited
+                ran, waited = (task / "schedstat").read_text().split()[:2]
+                times[task.name] = int(ran) * _NS, int(waited) * _NS
+    return times

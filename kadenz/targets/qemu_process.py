@@ -21,7 +21,8 @@ from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
-from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, waited_by
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
+from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scratch import new_folder, read_growing
 from kadenz.values import program
 from kadenz.values.program import Program
@@ -71,9 +72,9 @@ class QemuProcess(CountedProcess):
         process = self._process
         return read_growing(self._serial, lambda: process.poll() is not None, timeout_s)
 
-    def waited_s(self) -> float:
-        """Seconds that QEMU was ready to run and other processes had its processor."""
-        return waited_by(self._process)
+    def thread_times(self) -> ThreadTimes:
+        """Seconds that each of its threads ran, and that it was ready and had no processor."""
+        return times_of(self._process)
 
     def stop(self) -> bool:
         """The target cannot be asked to end early."""

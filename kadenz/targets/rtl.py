@@ -24,8 +24,9 @@ from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.base import plan_page
-from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, waited_by
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
 from kadenz.targets.paths import Paths, read_paths
+from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scope_plugin import Watched, marker_address
 from kadenz.targets.scratch import new_folder, read_growing
 from kadenz.values import program
@@ -105,9 +106,9 @@ class RtlTarget(CountedProcess):
         """Whether the core runs."""
         return self._process is not None and self._process.poll() is None
 
-    def waited_s(self) -> float:
-        """Seconds that the bench was ready to run and other processes had its processor."""
-        return waited_by(self._process)
+    def thread_times(self) -> ThreadTimes:
+        """Seconds that each of its threads ran, and that it was ready and had no processor."""
+        return times_of(self._process)
 
     def begin(self, plan: str) -> None:
         """Starts the core with the plan in its page."""

@@ -13,9 +13,10 @@ class Emulator(Scripted):
     """A target beside other processes."""
 
     waited = 0.0
+    threads: dict[str, tuple[float, float]] | None = None
 
-    def waited_s(self) -> float:
-        return self.waited
+    def thread_times(self) -> dict[str, tuple[float, float]]:
+        return self.threads if self.threads is not None else {"1": (0.0, self.waited)}
 
 
 @pytest.fixture
@@ -74,3 +75,14 @@ def test_a_machine_with_little_else_to_do_is_not_called_busy(clock: list[float])
         target.waited = 0.4 * second
         waits.silent_s()
     assert told == []
+
+
+def test_an_emulator_whose_threads_wait_for_each_other_is_silent(clock: list[float]) -> None:
+    """As in an endless loop of its guest, where one thread has the processor of both."""
+    target = Emulator([])
+    waits = Waits(target, lambda _: None)
+    for second in range(1, 11):
+        clock[0] += 1.0
+        target.threads = {"loop": (0.05 * second, 0.9 * second), "core": (0.9 * second, 0.0)}
+        waits.silent_s()
+    assert waits.silent_s() == pytest.approx(10.0)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.targets.processor import Processor, entering, free_processor, waited_s
+from kadenz.targets.processor import Processor, entering, free_processor, thread_times
 from tests.waiting import wait_for
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
@@ -146,5 +146,10 @@ def test_the_time_that_others_had_its_processor_is_counted() -> None:
         child(made(number, real_time=False), *spin) as one,
         child(made(number, real_time=False), *spin) as other,
     ):
-        wait_for(lambda: min(waited_s(one), waited_s(other)) >= 0.05)
-    assert waited_s(one) == 0.0  # it has ended
+        wait_for(lambda: min(waited(one), waited(other)) >= 0.05)
+        assert sum(ran for ran, _ in thread_times(one).values()) > 0.0
+    assert thread_times(one) == {}  # it has ended
+
+
+def waited(pid: int) -> float:
+    return sum(waited for _, waited in thread_times(pid).values())
