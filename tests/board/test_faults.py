@@ -31,6 +31,8 @@ from tests.board.bench import (
     whole,
 )
 
+pytestmark = pytest.mark.counted
+
 Harm = Callable[[bytes, int], bytes | None]
 _ENOUGH = 3000  # bytes: the first record has arrived by then, and the second is on its way
 

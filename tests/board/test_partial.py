@@ -7,6 +7,8 @@ import dataclasses
 import threading
 from pathlib import Path
 
+import pytest
+
 from kadenz.config.target_name import TargetName
 from kadenz.lab.measure import measure
 from kadenz.lab.plan import Point
@@ -15,6 +17,8 @@ from kadenz.store import read_run
 from kadenz.targets.board.target import BoardTarget
 from tests.board.bench import Line, on_bench
 from tests.lab.test_measure import job
+
+pytestmark = pytest.mark.counted
 
 
 def test_a_board_that_resets_itself_is_started_again_for_the_remaining_points(

@@ -18,6 +18,8 @@ from tests.board.bench import BOARD, ONE, PLAN, image, on_bench, reached, sessio
 from tests.rtos.images import BOARDS
 from tests.wire.test_records import Kept
 
+pytestmark = pytest.mark.counted
+
 
 @functools.cache
 def emulated(board: str) -> Kept:

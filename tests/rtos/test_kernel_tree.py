@@ -12,6 +12,8 @@ from kadenz.config import inventory
 from kadenz.tools import require
 from tests.rtos.images import freertos
 
+pytestmark = pytest.mark.counted
+
 
 def configure(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
     options = {

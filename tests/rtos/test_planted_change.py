@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis.comparing import compare_sides
@@ -18,6 +19,8 @@ from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.store import Run
 from tests.rtos.images import freertos
+
+pytestmark = pytest.mark.counted
 
 PLANTED = 12  # instructions in every task switch
 SWITCH = "    void vTaskSwitchContext( void )\n    {\n"

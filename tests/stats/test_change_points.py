@@ -17,6 +17,7 @@ def shifted(rng: np.random.Generator, step: float, at: int = 37, n: int = 60) ->
 
 
 @pytest.mark.parametrize("tail", ["normal", "heavy"])
+@pytest.mark.long
 def test_a_series_without_a_change_gives_a_false_alarm_in_about_one_percent(tail: str) -> None:
     def trial(rng: np.random.Generator, _: int) -> bool:
         series = rng.normal(0, 1, 50) if tail == "normal" else rng.standard_cauchy(50)
@@ -25,6 +26,7 @@ def test_a_series_without_a_change_gives_a_false_alarm_in_about_one_percent(tail
     assert 0.0 <= coverage(trial) <= 0.03
 
 
+@pytest.mark.long
 def test_a_step_of_three_standard_deviations_is_always_found() -> None:
     def trial(rng: np.random.Generator, _: int) -> bool:
         return any(one.first <= 37 <= one.last for one in change_points(shifted(rng, 3.0)))

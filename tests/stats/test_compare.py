@@ -27,6 +27,7 @@ def ratio_of(made: Estimate | None) -> Estimate:
 @pytest.mark.parametrize(
     "kind", [INDEPENDENT, AR9, TICKS, LOGNORMAL, LOGNORMAL_AR9], ids=lambda kind: kind.name
 )
+@pytest.mark.long
 def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) -> None:
     truth = kind.mean if statistic == "mean" else kind.median
     ratios = 0
@@ -44,6 +45,7 @@ def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) ->
     assert 0.92 <= ratios / 400 <= highest
 
 
+@pytest.mark.long
 def test_the_interval_of_a_high_percentile_covers() -> None:
     truth = float(np.exp(0.5 * 2.3263479))  # the 0.99 quantile of exp(0.5 z)
 
@@ -65,6 +67,7 @@ def runs(rng: Rng, count: int, spread: float, factor: float = 1.0) -> list[Float
 
 
 @pytest.mark.parametrize(("count", "spread"), [(3, 3.0), (5, 3.0), (10, 3.0), (4, 0.0)])
+@pytest.mark.long
 def test_several_runs_cover_while_one_pooled_series_would_not(count: int, spread: float) -> None:
     pooled = 0
 

@@ -12,6 +12,7 @@ from .series import ar1
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
+@pytest.mark.long
 def test_the_interval_covers_the_clock_rate_error(phi: float) -> None:
     # cereia2011 measured 200 ppm between its two oscillators.
     def trial(rng: np.random.Generator, _: int) -> bool:

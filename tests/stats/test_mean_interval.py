@@ -16,6 +16,7 @@ from .series import AR5, AR9, INDEPENDENT, KINDS, LOGNORMAL_AR9, Kind, ar1
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.long
 def test_a_95_percent_interval_covers_the_mean_in_92_to_98_percent(kind: Kind) -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
         return mean_interval(kind.make(rng, 1500), replicates=400, seed=number).covers(kind.mean)
@@ -24,6 +25,7 @@ def test_a_95_percent_interval_covers_the_mean_in_92_to_98_percent(kind: Kind) -
 
 
 @pytest.mark.parametrize("kind", [INDEPENDENT, AR9], ids=lambda kind: kind.name)
+@pytest.mark.long
 def test_a_90_percent_interval_covers_in_87_to_93_percent(kind: Kind) -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
         made = mean_interval(kind.make(rng, 2000), confidence=0.9, replicates=400, seed=number)
@@ -53,6 +55,7 @@ def test_coverage_holds_when_samples_are_averaged_over_cells_first() -> None:
 
 @pytest.mark.parametrize("n", [1000, 4000, 16_000])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.long
 def test_coverage_holds_at_every_length(kind: Kind, n: int) -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
         return mean_interval(kind.make(rng, n), replicates=400, seed=number).covers(kind.mean)

@@ -49,6 +49,7 @@ def test_independent_misses_are_covered(rate: float) -> None:
 @pytest.mark.parametrize("occasions", [30, 100])
 @pytest.mark.parametrize("length", [3.0, 20.0])
 @pytest.mark.parametrize("within", [1.0, 0.3])
+@pytest.mark.long
 def test_misses_in_bursts_are_covered(occasions: int, length: float, within: float) -> None:
     n = 20_000
 
@@ -63,6 +64,7 @@ def test_misses_in_bursts_are_covered(occasions: int, length: float, within: flo
 
 @pytest.mark.parametrize("runs", [2, 3, 5])
 @pytest.mark.parametrize("factor", [1.0, 1.3, 2.0])
+@pytest.mark.long
 def test_runs_whose_rates_differ_are_covered(runs: int, factor: float) -> None:
     """A log-normal rate per run: `factor` is one standard deviation."""
     sigma = float(np.log(factor))

@@ -12,6 +12,7 @@ from .series import ar1
 
 @pytest.mark.parametrize("phi", [0.0, 0.9])
 @pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.long
 def test_marks_without_effect_are_reported_as_different_in_at_most_5_percent(
     phi: float, clustered: bool
 ) -> None:

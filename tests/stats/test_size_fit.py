@@ -28,6 +28,7 @@ def noisy(rng: Rng, n: int = 400) -> list[Array]:
 
 
 @pytest.mark.parametrize("statistic", ["median", "mean"])
+@pytest.mark.long
 def test_the_intervals_cover_both_costs(statistic: str) -> None:
     fixed = 0
     bent = 0
