@@ -22,7 +22,7 @@ from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
 from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
-from kadenz.targets.processor import ThreadTimes
+from kadenz.targets.processor import ThreadTimes, on_every_processor
 from kadenz.targets.scratch import new_folder, read_growing
 from kadenz.values import program
 from kadenz.values.program import Program
@@ -123,8 +123,11 @@ class QemuProcess(CountedProcess):
 
         They are consistent: with `counted_instructions` the processor stands still while the
         monitor answers. The monitor's `stop` would show another place, because it lets the
-        processor enter the handler of the timer at whose expiry QEMU reads its monitor.
+        processor enter the handler of the timer at whose expiry QEMU reads its monitor. On one
+        processor QEMU reads it there, too.
         """
+        if isinstance(self._process, subprocess.Popen):
+            on_every_processor(self._process.pid)
         looks: list[str] = []
         with qemu_monitor.connected(self._folder / "monitor", _GRACE_S) as monitor:
             for _ in range(_LOOKS):

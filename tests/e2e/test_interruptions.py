@@ -42,7 +42,7 @@ def measured(folder: Path) -> bool:
 @pytest.mark.counted
 def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
-    wait_for(lambda: measured(tmp_path))
+    wait_for(lambda: process.poll() is not None or measured(tmp_path))
     qemu = children(process.pid)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE_S)
@@ -83,7 +83,7 @@ def test_ctrl_c_lets_the_linux_target_deliver_its_samples(built: None, tmp_path:
 @pytest.mark.counted
 def test_a_killed_lab_leaves_a_readable_run_and_no_emulator(built: None, tmp_path: Path) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
-    wait_for(lambda: measured(tmp_path))
+    wait_for(lambda: process.poll() is not None or measured(tmp_path))
     qemu = children(process.pid)
     process.kill()
     process.communicate()
@@ -100,7 +100,7 @@ def test_a_killed_emulator_is_reported_and_its_samples_are_kept(
     built: None, tmp_path: Path
 ) -> None:
     process = start(*LONG, "--target", BOARDS[1], "--output", tmp_path)
-    wait_for(lambda: measured(tmp_path))
+    wait_for(lambda: process.poll() is not None or measured(tmp_path))
     for pid in children(process.pid):
         os.kill(pid, signal.SIGKILL)
     _, errors = process.communicate(timeout=PATIENCE_S)

@@ -14,7 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.targets.processor import Processor, entering, free_processor, thread_times
+from kadenz.targets.processor import (
+    Processor,
+    entering,
+    free_processor,
+    on_every_processor,
+    thread_times,
+)
 from tests.waiting import wait_for
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
@@ -96,7 +102,7 @@ def test_one_processor_is_left_to_everything_else() -> None:
 def test_a_lab_that_was_started_by_nice_stays_behind_others() -> None:
     program = (
         "import os; os.nice(1); from kadenz.targets.processor import free_processor as free;"
-        "print([one.real_time for one in iter(free, None)])"
+        "print([one.real_time for one in list(iter(free, None))])"
     )
     answer = subprocess.run(
         [sys.executable, "-c", program], env=HERE, capture_output=True, text=True, check=False
@@ -112,6 +118,13 @@ def test_its_threads_run_there_above_others_where_they_may() -> None:
         assert os.sched_getscheduler(pid) == expected
     with child(made(number, real_time=False), "sleep", "600") as pid:
         assert os.sched_getaffinity(pid) == {number}
+        assert os.sched_getscheduler(pid) == os.SCHED_OTHER
+
+
+def test_before_it_is_examined_it_may_run_anywhere() -> None:
+    with child(made(ALLOWED[-1], real_time=True), "sleep", "600") as pid:
+        on_every_processor(pid)
+        assert os.sched_getaffinity(pid) == set(ALLOWED)
         assert os.sched_getscheduler(pid) == os.SCHED_OTHER
 
 
