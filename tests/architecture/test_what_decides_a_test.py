@@ -21,6 +21,9 @@ SHORTEST_S = 60.0  # of a limit that a busy machine does not reach
 CLOCKS = re.compile(r"\btime\.(monotonic|perf_counter|time)(_ns)?\(|\.elapsed\b")
 WAITS = ("wait", "communicate", "join", "acquire")
 LIMITS = ("timeout", "timeout_s")
+COMMANDS = ("kadenz", "start")  # functions that call the program
+THIS_LINUX = re.compile(r"@host\b|\bLINUX\b")
+NO_RIGHTS = "--allow-no-realtime"
 # What these wait for is no event of the test: (file, words of the call), reason.
 EXCUSED = {
     ("tests/lab/test_alone.py", "time.sleep(0.5)"): "proves that nothing happens in this time",
@@ -76,12 +79,20 @@ def is_sleep(call: ast.Call) -> bool:
 
 
 def may_fail(call: ast.Call) -> bool:
-    if is_sleep(call):
+    if is_sleep(call) or measures_this_linux(call):
         return True
     limits = [word.value for word in call.keywords if word.arg in LIMITS]
     if isinstance(call.func, ast.Attribute) and call.func.attr in WAITS:
         limits += call.args[-1:]
     return any(is_short(limit) for limit in limits)
+
+
+def measures_this_linux(call: ast.Call) -> bool:
+    """A run of this Linux that asks for real time, and so for the right to it."""
+    if ast.unparse(call.func) not in COMMANDS:
+        return False
+    words = " ".join(map(ast.unparse, call.args))
+    return "'run'" in words and bool(THIS_LINUX.search(words)) and NO_RIGHTS not in words
 
 
 def is_short(limit: ast.expr) -> bool:
@@ -121,6 +132,8 @@ def test_every_excuse_is_needed() -> None:
         ("subprocess.run(['x'], timeout=30)", True),
         (f"process.communicate(timeout={PATIENCE_S})", False),
         ("assert time.monotonic() - begun < 5", True),
+        ("kadenz('run', 'itc/pipe', '--target', LINUX)", True),
+        ("kadenz('run', 'itc/pipe', '--target', LINUX, '--allow-no-realtime')", False),
     ],
 )
 def test_the_rule_knows_what_a_slow_machine_fails(body: str, fails: bool) -> None:

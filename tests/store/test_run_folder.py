@@ -109,7 +109,7 @@ def test_ctrl_c_keeps_the_run_as_partial(tmp_path: Path) -> None:
 
 
 def is_kept(folder: Path, size: int) -> bool:
-    """Whether the only run, which is being measured, has a record and so many bytes of samples."""
+    """Whether the only run, which is being measured, has a record, and `size` bytes of samples."""
     (partial,) = folder.iterdir()
     has_records = bool(json.loads((partial / "run.json").read_text())["records"])
     return has_records and sum(one.stat().st_size for one in partial.rglob("*.npy")) > size
