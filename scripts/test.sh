@@ -15,6 +15,7 @@ JOBS="${JOBS:-$(nproc)}"
 # Tests start kadenz hundreds of times. Where Python keeps no bytecode, each start compiles all modules.
 unset PYTHONDONTWRITEBYTECODE
 mkdir -p "$LOGS"
+rm -f "$LOGS"/*.log
 failed=()
 summary=()
 
@@ -89,7 +90,7 @@ esac
 printf '\n== closing lines\n'
 printf '%s\n' "${summary[@]}"
 # What was not tested, by reason: "skipped 9: no PREEMPT_RT kernel 6.12 for riscv64 guests (…)".
-sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' "$LOGS"/{pytest,machine}.log 2>/dev/null |
+cat "$LOGS"/*.log | sed -n 's/^SKIPPED \[\([0-9]*\)\] [^ ]*: /\1 /p' |
     awk '{ n = $1; sub(/^[0-9]+ /, ""); count[$0] += n }
          END { for (reason in count) printf "skipped %d: %s\n", count[reason], reason }' | sort
 if [ "${#failed[@]}" -gt 0 ]; then
