@@ -98,7 +98,7 @@ static kdz_time least_late(struct rate rate, uint32_t *count)
 }
 
 /* ---- a slow mtime ---------------------------------------------------------------------------- */
-/* What the last call saw. A board with several cores has a fast mtime: nobody else writes it. */
+/* What the last call saw; on one core only, because each core has stamps of its own. */
 static struct {
     struct rate rate; /* counts 0: not measured yet */
     kdz_time stamp;   /* of the step to `count` */
@@ -173,9 +173,11 @@ static struct rate some_step(kdz_time *stamp, uint32_t *count)
     struct rate rate = {.span = step(&following) - *stamp};
     rate.counts = following - *count; /* over one if an interrupt made us miss one */
     if (rate.span / rate.counts >= FAST) {
-        slow.rate = rate;
-        slow.stamp = *stamp + rate.span;
-        slow.count = following;
+        if (kdz_board_cores() == 1) {
+            slow.rate = rate;
+            slow.stamp = *stamp + rate.span;
+            slow.count = following;
+        }
         return rate;
     }
     if (fast == 0) {
