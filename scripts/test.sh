@@ -83,6 +83,8 @@ all)
     step pytest "$PYTEST_CLOSING" "${PYTEST[@]}" "${SPREAD[@]}" -m "not machine"
     step machine "$PYTEST_CLOSING" "${PYTEST[@]}" -m "machine"
     step cargo-machine "$CARGO_CLOSING" summed rust_tests -- --ignored --test-threads 1
+    # `kadenz history 'speed/*' --archive …` names the commit of a step.
+    step speed '^speed: ' .venv/bin/python benchmarks/speed.py --archive "${KADENZ_SPEED:-$CACHE/speed}"
     ;;
 *) die "no suite is called $1" "Name check, machine or all, or nothing for the usual one" ;;
 esac

@@ -8,6 +8,7 @@ table is a finite number.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -43,6 +44,7 @@ SHORT: dict[str, list[str]] = {
     "schedulability.py": ["--sets", "4"],
     "segment.py": ["--seconds", "1"],
     "site.py": ["--runs", "20"],
+    "speed.py": ["--rounds", "1", "--only", "speed/profile"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "4"],
     "yoo2024_fit.py": ["--samples", "3", "--variant", "external data, bytes"],
@@ -84,3 +86,21 @@ def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
     assert answer.returncode in ((0, 1) if bench in MAY_MISS else (0,)), said[-4000:]
     assert re.search(r"^\s*\S.*\d", answer.stdout, re.M), said[-4000:]
     assert not re.search(r"\b(nan|inf)\b", answer.stdout), answer.stdout[-4000:]
+
+
+@pytest.mark.long
+def test_the_history_of_kadenz_own_speed_is_kept_by_commit(tmp_path: Path) -> None:
+    speed = (str(ROOT / "benchmarks" / "speed.py"), *SHORT["speed.py"], "--archive", "kept")
+    subprocess.run([sys.executable, *speed], cwd=tmp_path, check=True)
+    history = [
+        str(Path(sys.executable).with_name("kadenz")),
+        "history",
+        "--archive",
+        "kept",
+        "--json",
+    ]
+    answer = subprocess.run(history, cwd=tmp_path, check=True, capture_output=True, text=True)
+    (series,) = json.loads(answer.stdout)
+    assert series["bench"] == "speed/profile" and series["clock_class"] == "hosted"
+    (point,) = series["points"]  # in µs
+    assert point["commit"] and point["label"] == "speed" and 1e6 < point["value"] < 1e7
