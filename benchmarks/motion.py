@@ -328,7 +328,7 @@ def main() -> int:
         parser.error("--seconds and --rounds must be greater than 0")
     # Apart, as the lab builds the program: examples select other features of the dependencies.
     for target in ("--bins", "--example=bare_loop"):
-        cargo("build", "--release", "--quiet", "-j2", "-p", "kadenz-motion", target)
+        cargo("build", "--release", "--quiet", "--workspace", target)
     if os.geteuid() != 0:
         print("Virtual interfaces and SCHED_FIFO need root: run it with sudo", file=sys.stderr)
         return 1

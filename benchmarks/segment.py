@@ -231,16 +231,12 @@ def main() -> int:
     arguments = parser.parse_args()
     print(cargo("bench", "--quiet", *BENCH))
     counted_frames()
-    cargo("build", "--release", "--quiet", "-j2", "-p", "kadenz-segment")
+    cargo("build", "--release", "--quiet", "--workspace", "--bin", "kadenz-segment")
     if os.geteuid() != 0:
         print("The veth part needs root", file=sys.stderr)
         return 1
     with veth_pair() as ends:
-        print(
-            cargo(
-                "bench", "--quiet", "-j2", "-p", "kadenz-segment", "--bench", "stack", "--", *ends
-            )
-        )
+        print(cargo("bench", "--quiet", "-p", "kadenz-segment", "--bench", "stack", "--", *ends))
     target = Path(os.environ.get("CARGO_TARGET_DIR", str(FIELDBUS / "target")))
     over_veth(target / "release" / "kadenz-segment", arguments.seconds)
     return 0

@@ -15,21 +15,29 @@ cd "$ROOT"
 
 KEPT_DAYS=30
 
-# The calls of scripts/lint.sh, scripts/test.sh, the lab, the tests and the benchmarks: which crates and which
-# targets a call selects decides the features of the dependencies, and so what is compiled.
+# The calls of scripts/lint.sh, scripts/test.sh and the lab. Which crates and which targets a call selects decides the
+# features of the dependencies, and so what is compiled: every call selects the whole workspace.
 compile_fieldbus() { # INTO
-    local calls=("clippy --workspace --all-targets" "test --workspace --no-run") crate call
-    for crate in kadenz-segment kadenz-motion; do
-        calls+=("build --release --package $crate" "build --package $crate")
-    done
-    calls+=("bench --no-run --package kadenz-segment --bench segment"
-        "build --release --package kadenz-motion --example bare_loop"
-        "build --workspace --example ethercrab_op"
-        "build --workspace --bin kadenz-dynamics")
-    for call in "${calls[@]}"; do
+    local call empty="$1/empty"
+    mkdir -p "$1"
+    hollow fieldbus "$empty"
+    for call in "clippy --workspace --all-targets" "test --workspace --no-run" "build --release --workspace --bins"; do
         # shellcheck disable=SC2086  # words
-        (cd fieldbus && CARGO_TARGET_DIR="$1" CARGO_INCREMENTAL=0 cargo $call --locked --quiet \
+        (cd "$empty" && CARGO_TARGET_DIR="$1" CARGO_INCREMENTAL=0 cargo $call --locked --quiet \
             --jobs "${JOBS:-$(nproc)}") || return 1
+    done
+    rm -r "$empty"
+}
+
+# hollow WORKSPACE INTO: a workspace with the same crates and dependencies, and nothing in its crates.
+hollow() {
+    (cd "$1" && find . -path ./target -prune -o \( -name 'Cargo.*' -o -path '*/src/lib.rs' -o -path '*/src/main.rs' \
+        -o -name build.rs -o -path '*/benches/*.rs' \) -print) | while read -r file; do
+        mkdir -p "$2/$(dirname "$file")"
+        case "$file" in
+        *.rs) echo 'fn main() {}' >"$2/$file" ;;
+        *) cp "$1/$file" "$2/$file" ;;
+        esac
     done
 }
 

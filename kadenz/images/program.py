@@ -17,7 +17,8 @@ def build_program(crate: str) -> tuple[Elf, BuildEntry]:
     """The release build of a crate's program. Raises BuildFailed, ToolMissing."""
     workspace = inventory.root() / "fieldbus"
     folder = inventory.cargo_folder()
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", crate]
+    # The workspace selects the features of the dependencies: all programs share one compilation.
+    command = ["cargo", "build", "--release", "--locked", "--quiet", "--workspace", "--bin", crate]
     command += ["--target-dir", str(folder)]
     try:
         answer = subprocess.run(

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from kadenz.images.program import build_program
+
 ROOT = Path(__file__).resolve().parents[2]
 WORKSPACE = ROOT / "fieldbus"
 LAYOUTS = WORKSPACE / "kadenz-motion" / "layouts"
@@ -17,11 +19,7 @@ LAYOUTS = WORKSPACE / "kadenz-motion" / "layouts"
 def built_segment() -> Path:
     """The program that serves a ring on an interface; KADENZ_SEGMENT may name a built one."""
     named = os.environ.get("KADENZ_SEGMENT")
-    if named:
-        return Path(named)
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "kadenz-segment"]
-    subprocess.run(command, cwd=WORKSPACE, check=True)
-    return WORKSPACE / "target" / "release" / "kadenz-segment"
+    return Path(named) if named else build_program("kadenz-segment")[0].path
 
 
 @contextmanager

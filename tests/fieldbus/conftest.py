@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.segment import built_segment
+
 ROOT = Path(__file__).resolve().parents[2]
 FIELDBUS = ROOT / "fieldbus"
 RING = FIELDBUS / "kadenz-segment" / "rings" / "eight.toml"
@@ -21,20 +22,7 @@ RING = FIELDBUS / "kadenz-segment" / "rings" / "eight.toml"
 
 @pytest.fixture(scope="session")
 def segment_program() -> Path:
-    """The segment's program, built if cargo is there; KADENZ_SEGMENT names another."""
-    named = os.environ.get("KADENZ_SEGMENT")
-    if named:
-        return Path(named)
-    if shutil.which("cargo") is None:
-        pytest.skip("cargo is not installed: install Rust, or name a program in KADENZ_SEGMENT")
-    target = Path(os.environ.get("CARGO_TARGET_DIR", str(FIELDBUS / "target")))
-    subprocess.run(
-        ["cargo", "build", "--release", "--quiet", "-j2", "-p", "kadenz-segment"],
-        cwd=FIELDBUS,
-        check=True,
-        env={**os.environ, "CARGO_TARGET_DIR": str(target)},
-    )
-    return target / "release" / "kadenz-segment"
+    return built_segment()
 
 
 @dataclass(frozen=True)

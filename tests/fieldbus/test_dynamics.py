@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from math import pi
 from pathlib import Path
@@ -13,7 +12,8 @@ import pinocchio as pin
 import pytest
 from numpy.typing import NDArray
 
-FIELDBUS = Path(__file__).parents[2] / "fieldbus"
+from kadenz.images.program import build_program
+
 STATES = 10_000
 # Neuromeka's public description of Indy7, written down a second time on purpose: origin (m),
 # roll pitch yaw (rad), mass (kg), centre of mass (m), ixx iyy izz ixy ixz iyz (kg m2).
@@ -51,11 +51,7 @@ def pinocchio_model() -> pin.Model:
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    cargo = shutil.which("cargo")
-    assert cargo, "cargo is not installed; run make setup"
-    command = [cargo, "build", "-q", "--locked", "--workspace", "--bin", "kadenz-dynamics"]
-    subprocess.run(command, cwd=FIELDBUS, check=True)
-    return FIELDBUS / "target" / "debug" / "kadenz-dynamics"
+    return build_program("kadenz-dynamics")[0].path
 
 
 def torques_of_kdl(program: Path, states: NDArray[np.float64]) -> NDArray[np.float64]:
