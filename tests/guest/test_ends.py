@@ -26,17 +26,17 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.counted
 
-FAST = "linux-rt/riscv64@guest"
+GUEST = "linux-rt/x86_64@guest"  # whose kernel every set-up has
 PLAN = archive({"plan": File(b"list\nend\n")})
 
 
 @pytest.fixture
 def guest() -> Machine:
-    return machine(FAST)
+    return machine(GUEST)
 
 
 def end_of(target: GuestTarget, *, silence_s: float = 60.0) -> TargetFailed:
-    execution = Execution(target, FAST, "", lambda: silence_s)
+    execution = Execution(target, GUEST, "", lambda: silence_s)
     outcome = run_plan(execution, Assembler(NoRecords()), threading.Event())
     assert outcome.failure is not None
     return outcome.failure
@@ -77,7 +77,7 @@ def test_a_guest_that_hangs_shows_its_console_and_registers(guest: Machine, tmp_
     told = end_of(guest.target(guest.initrd() + PLAN + hang), silence_s=30.0)
     assert "hangs before its first message" in told.message
     assert "I wait" in told.detail
-    assert "pc " in told.detail
+    assert "RIP=" in told.detail
 
 
 def test_a_suite_that_does_not_start_is_reported(guest: Machine) -> None:
@@ -97,7 +97,7 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     command = [str(Path(sys.executable).with_name("kadenz")), "run", "cyclic/wakeup-latency"]
-    command += ["--target", FAST, "--set", "samples=100000", "--output", str(tmp_path / "runs")]
+    command += ["--target", GUEST, "--set", "samples=100000", "--output", str(tmp_path / "runs")]
     kadenz = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
     wait_for(lambda: machines(scratch) > 0)
     kadenz.kill()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from kadenz.lab.farm.order import _Recorded
 from kadenz.lab.waits import Waits
 from tests.lab.fake import Scripted
 
@@ -44,6 +45,13 @@ def test_time_without_a_processor_is_no_silence(clock: list[float]) -> None:
     waits.heard()
     clock[0] += 2.0  # of which it waited for none
     assert waits.silent_s() == pytest.approx(2.0)
+
+
+def test_a_target_on_a_worker_of_a_farm_says_so_too(clock: list[float]) -> None:
+    target = Emulator([])
+    waits = Waits(_Recorded(target), lambda _: None)
+    target.waited, clock[0] = 4.0, clock[0] + 10.0
+    assert waits.silent_s() == pytest.approx(6.0)
 
 
 def test_a_hung_target_is_found_beside_other_processes(clock: list[float]) -> None:

@@ -24,8 +24,9 @@ from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
-from kadenz.targets.base import Counted, RunsAhead, Target
+from kadenz.targets.base import Counted, RunsAhead, SharesProcessors, Target
 from kadenz.targets.counted import CountedProcess
+from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scope import RecordSpans
 from kadenz.wire.records import Assembler, NoRecords
 
@@ -101,6 +102,9 @@ class _Recorded:
     def withdraw(self) -> None:
         if isinstance(self.target, Counted):
             self.target.withdraw()
+
+    def thread_times(self) -> ThreadTimes:
+        return self.target.thread_times() if isinstance(self.target, SharesProcessors) else {}
 
     def why_it_ended(self) -> str:
         why = getattr(self.target, "why_it_ended", None)
