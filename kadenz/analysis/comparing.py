@@ -96,6 +96,7 @@ class SideBySide:
     only_baseline: tuple[str, ...]
     only_candidate: tuple[str, ...]
     partial: tuple[str, ...] = ()  # runs that are partial
+    unmatched: tuple[Run, ...] = ()  # of the candidate: no point of theirs is judged
 
     @property
     def regressions(self) -> int:
@@ -168,7 +169,19 @@ def compare_sides(
         only_baseline=tuple(k.name for k in matched.baseline if k not in matched.candidate),
         only_candidate=tuple(k.name for k in matched.candidate if k not in matched.baseline),
         partial=tuple(r.path.name for r in (*baseline, *candidate) if r.manifest.partial),
+        unmatched=_unmatched(candidate, matched),
     )
+
+
+def _unmatched(candidate: Sequence[Run], matched: Matched) -> tuple[Run, ...]:
+    """The runs of which the baseline has no point, besides context."""
+    judged = {
+        run.path
+        for key, right in matched.candidate.items()
+        if key in matched.baseline and not _context(key, matched.baseline[key], right)
+        for run, _ in right.runs
+    }
+    return tuple(run for run in candidate if run.path not in judged)
 
 
 def _all_together(points: list[PointComparison]) -> list[PointComparison]:
@@ -216,6 +229,7 @@ def _configurations(
             differences=tuple(differences([run.manifest for _, run in members])),
         )
         for group, members in groups.items()
+        if {label[0] for label, _ in members} == {"A", "B"}
     ]
 
 

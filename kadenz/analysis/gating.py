@@ -63,8 +63,9 @@ def gate(
     all points (probability of any false failure: 2.5 %). Otherwise it is inconclusive.
     `deadlines` override those of the runs. Figures of runs that repeat themselves are exact,
     against limits and a baseline alike.
-    A point that the baseline measured and `runs` did not is inconclusive, never a pass. Context
-    (`clock/*`, and benchmarks with a note) is not checked against the baseline.
+    A point that the baseline measured and `runs` did not is inconclusive, never a pass; so is a run
+    without any point to judge. Context (`clock/*`, and benchmarks with a note) is not checked
+    against the baseline.
     """
     checks: list[Check] = []
     configurations: tuple[Configurations, ...] = ()
@@ -83,6 +84,7 @@ def gate(
         checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
         notes = sides.notes
         checks += [_missing(name, max_worse) for name in sides.only_baseline]
+        checks += [_unmatched(run, max_worse) for run in sides.unmatched]
         configurations, new = sides.configurations, sides.only_candidate
     for limit in limits:
         checks += limit_checks(runs, limit, between_runs=between_runs, deadlines=deadlines)
@@ -183,6 +185,12 @@ def _caveat(point: PointComparison) -> str:
 
 def _missing(name: str, max_worse: float) -> Check:
     return _note("", name, f"at most {100.0 * max_worse:g} % worse", "not measured in this run")
+
+
+def _unmatched(run: Run, max_worse: float) -> Check:
+    reason = "this run has no baseline: none of its points was measured there on the same system"
+    target = run.manifest.target.name
+    return _note(target, run.path.name, f"at most {100.0 * max_worse:g} % worse", reason)
 
 
 def _note(target: str, name: str, asked: str, reason: str) -> Check:

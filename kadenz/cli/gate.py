@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kadenz.cli.archive_option import archive_option
+from kadenz.cli.baseline import Folders
 from kadenz.cli.deadline import asked_deadlines, deadline_option
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
@@ -26,14 +27,15 @@ _CODES = {"pass": EXIT_PASS, "fail": EXIT_REGRESSION, "inconclusive": EXIT_INCON
 _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 
 
-@click.command()
-@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.command(options_metavar="")
+@click.argument("runs", metavar="RUN... [OPTIONS]", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--against",
-    metavar="BASELINE",
+    cls=Folders,
+    metavar="BASELINE...",
     multiple=True,
-    help="Baseline run(s) to compare RUN with, or archive:LABEL for the newest runs in the archive "
-    "with that label; may be repeated.",
+    help="Baseline run(s) to compare RUN with: every word up to the next option. archive:LABEL "
+    "stands for the newest runs in the archive with that label.",
 )
 @archive_option
 @click.option(
@@ -89,8 +91,8 @@ def gate(
     """Pass or fail RUN against a baseline, limits, or both.
 
     Exit code 0: every check passed; 3: at least one failed; 4: none failed, but the data cannot
-    decide all of them (too few samples, a point that was not measured, a partial run). Files are
-    written whatever the exit code.
+    decide all of them (too few samples, a point that was not measured, a partial run, a RUN
+    without a baseline). Files are written whatever the exit code.
 
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
@@ -104,6 +106,12 @@ def gate(
     from kadenz.cli.compare import share, statistic
     from kadenz.cli.folders import find_runs
 
+    if not runs:
+        taken = f": {', '.join(against)} follow --against" if against else ""
+        raise UsageError(
+            f"no RUN is named{taken}",
+            remedy="Name it first: kadenz gate RUN... --against BASELINE...",
+        )
     if not against and not limits:
         raise UsageError(
             "neither a baseline nor a limit was given",
