@@ -99,7 +99,7 @@ def described(n: int) -> Manifest:
             os="", kernel="", preempt="", cpu="", cpus=LANES, virtual="made up", facts={}
         ),
         emulator=None,
-        conditions={},
+        conditions=[],
         warnings=[
             m.Warning(code="made-up", message="these samples were generated to time the analysis")
         ],

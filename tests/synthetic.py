@@ -17,6 +17,7 @@ from kadenz.config.manifest import (
     BuildEntry,
     CampaignEntry,
     ClockEntry,
+    ConditionEntry,
     DeadlineEntry,
     Distribution,
     EmulatorEntry,
@@ -31,6 +32,7 @@ from kadenz.config.manifest import (
 )
 from kadenz.config.params import Params
 from kadenz.store import RunWriter
+from kadenz.store.older_runs import conditions_of
 from kadenz.wire.messages import companion
 
 Samples = npt.NDArray[Any]
@@ -76,6 +78,11 @@ LINUX = {
     "arch": "x86_64",
     "title": "This Linux",
 }
+
+
+def under(**values: str) -> list[ConditionEntry]:
+    """Conditions by kind, `guest_kernel` for "guest kernel"."""
+    return conditions_of({kind.replace("guest_", "guest "): v for kind, v in values.items()})
 
 
 def _build(board: str, *, linux: bool) -> BuildEntry:
@@ -146,7 +153,7 @@ def manifest(
         emulator=None
         if linux
         else EmulatorEntry(name="qemu-system", version="10.0.2", arguments=["-icount", "shift=0"]),
-        conditions={"load": "none"},
+        conditions=under(load="none"),
         warnings=list(warnings),
         records=[],
     )

@@ -27,8 +27,9 @@ from kadenz.analysis.judging import (
     question,
     spreads,
 )
-from kadenz.analysis.matching import Key, Matched, SameRuns, changed, match
+from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
+from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
@@ -380,7 +381,7 @@ def _title(group: str, left: SameRuns, right: SameRuns) -> str:
     first, other = left.runs[0][0].manifest, right.runs[0][0].manifest
     if first.target.name != other.target.name:
         return f"{first.target.name} → {other.target.name}"
-    return ", ".join([group or first.target.name, *changed(first, other)])
+    return ", ".join([group or first.target.name, *changes(first, other)])
 
 
 def _effect(sides: list[list[Series]]) -> Superiority | None:

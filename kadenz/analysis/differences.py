@@ -46,7 +46,7 @@ def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
         ("kadenz", "version"): f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
     }
     found |= {("setting", key): value for key, value in target.settings.items()}
-    found |= {("condition", key): value for key, value in manifest.conditions.items()}
+    found |= {("condition", key): value for key, value in manifest.condition_values.items()}
     for load in manifest.loads:
         found |= {
             ("load", f"{load.name} workers"): str(load.workers),

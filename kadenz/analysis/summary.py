@@ -36,7 +36,7 @@ def run_summary(result: RunResult) -> Row:
         "clock_class": manifest.clock.clock_class,
         "bus": manifest.target.bus,
         "settings": dict(manifest.target.settings),
-        "conditions": dict(manifest.conditions),
+        "conditions": manifest.condition_values,
         "loads": [
             {
                 "name": load.name,

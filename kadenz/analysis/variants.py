@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.systems import aligned, values_of
 from kadenz.config.manifest import Manifest
 from kadenz.errors import UsageError
 from kadenz.store import Run
@@ -32,10 +33,11 @@ def variants_of(manifests: Sequence[Manifest]) -> list[Variant]:
     """
     found: dict[object, list[int]] = {}
     seen: Counter[object] = Counter()
-    for number, made in enumerate(manifests):
+    for number, (made, system) in enumerate(zip(manifests, aligned(manifests), strict=True)):
         key: object = number
         if made.variant:
-            name = made.campaign.name, made.target.name, made.target.instrument, made.variant
+            name: tuple[object, ...] = (made.target.name, made.target.instrument, made.variant)
+            name = made.campaign.name, *name, values_of(system)
             place = *name, made.round
             key = *name, seen[place]  # the same round twice: another call
             seen[place] += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kadenz.analysis.systems import system_conditions
 from kadenz.archive.history import Series, Step, histories
 from kadenz.archive.place import Place
 from kadenz.archive.rows import host_text, params_text
@@ -63,7 +64,7 @@ def _is_same(series: Series, made: Manifest) -> bool:
     return (
         series.target == made.target.name
         and series.instrument == made.target.instrument
-        and series.conditions == made.conditions
+        and series.conditions == system_conditions(made)
         and series.quick == made.campaign.quick
         and series.host in ("", host_text(made))
     )

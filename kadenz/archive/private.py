@@ -10,11 +10,10 @@ from typing import Any
 
 import msgspec
 
-from kadenz.config.manifest import Manifest
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from kadenz.store.layout import MANIFEST, SAMPLES
-from kadenz.store.manifest_file import write_manifest
+from kadenz.store.manifest_file import decoded, write_manifest
 
 LEFT_OUT = "(left out)"
 # What is private in a text of run.json, in the order in which it is looked for. A path is absolute,
@@ -92,7 +91,7 @@ class Cleaning:
             words = " ".join([call["folder"], "kadenz run", *call["words"]])
             self.gone.setdefault("call", set()).add(words)
         plain["campaign"]["file"] = Path(plain["campaign"]["file"]).name
-        write_manifest(folder, msgspec.convert(self._walk(plain), Manifest), sync=False)
+        write_manifest(folder, decoded(self._walk(plain)), sync=False)
         return read_run(folder)
 
     def _walk(self, value: Any, key: str = "") -> Any:
@@ -100,7 +99,10 @@ class Cleaning:
             if key in _FREE:
                 for name in value:
                     self._name(name)
-            return {name: self._walk(inner, name) for name, inner in value.items()}
+            cleaned = {name: self._walk(inner, name) for name, inner in value.items()}
+            if key == "conditions" and "kind" in value:  # as free a word as the keys of a table
+                cleaned["kind"] = self._name(value["kind"])
+            return cleaned
         if isinstance(value, list):
             return [self._walk(inner, key) for inner in value]
         if not isinstance(value, str):

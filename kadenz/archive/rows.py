@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.analysis.differences import configuration
+from kadenz.analysis.systems import system_conditions
 from kadenz.analysis.units import unit_of
 from kadenz.archive.place import need_pyarrow
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
@@ -78,8 +79,9 @@ def month_of(manifest: Manifest) -> str:
 
 
 def conditions_text(manifest: Manifest) -> str:
-    """The conditions as the column of that name holds them: JSON with sorted keys."""
-    return json.dumps(manifest.conditions, sort_keys=True, ensure_ascii=False)
+    """The conditions that change the system, as the column of that name holds them: JSON with
+    sorted keys."""
+    return json.dumps(system_conditions(manifest), sort_keys=True, ensure_ascii=False)
 
 
 def params_text(params: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ def _row(run: Found) -> dict[str, Any]:
         "campaign": head.campaign.name,
         "quick": head.campaign.quick,
         "instrument": head.target.instrument,
-        "conditions": head.conditions,
+        "conditions": {one.kind: one.value for one in head.under},
         "round": head.round,
         "created": head.created,
         "duration_s": head.duration_s,
@@ -76,7 +76,7 @@ def _write(found: list[Found]) -> None:
     for run in found:
         head = run.head
         campaign = head.campaign.name + (", quick" if head.campaign.quick else "")
-        words = [f"{key} {value}" for key, value in head.conditions.items()]
+        words = [entry.label for entry in head.under]
         words += [] if head.target.instrument == "counter" else [head.target.instrument]
         words += [f"round {head.round}"] if head.round else []
         date = head.created[:16].replace("T", " ")

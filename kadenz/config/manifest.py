@@ -2,7 +2,8 @@
 """run.json: what was measured, on which target, by which clock, and how far to trust it.
 
 The manifest is the only interface between the measuring and the reading path. Samples are .npy
-files next to it, named by `LaneEntry.file`. Schema: schemas/run-1.json (generated from this file).
+files next to it, named by `LaneEntry.file`. Schema: schemas/run-2.json (generated from this file).
+`store.older_runs` reads older versions as this one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import msgspec
 
 from kadenz.config.params import Params
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 ClockClass = Literal["hardware", "cycle-exact", "cycle-model", "instruction", "hosted"]
 Tier = Literal["host", "guest", "emulated", "rtl", "board"]
@@ -334,7 +335,7 @@ class EventEntry(Model):
 class LoadEntry(Model, kw_only=True):
     """One load that ran during the run, and the proof that it had an effect.
 
-    `conditions["load"]` is its name as requested; a load of several parts (`all`) has one entry per
+    The condition `load` is its name as requested; a load of several parts (`all`) has one entry per
     part. Rates come from the kernel's own counters if it has one for this work.
     """
 
@@ -394,6 +395,19 @@ class PreflightEntry(Model):
     tunings: list[str] = []  # profiles that remove the finding: kadenz tune apply NAME
 
 
+class ConditionEntry(Model):
+    """One thing under which a run was measured. A run without this kind had the usual value."""
+
+    kind: str  # "load", "temperature"
+    value: str  # "disk", "60 °C"
+    label: str = ""  # in names of runs: "at 60 °C"; by default kind and value
+    usual: str = ""  # the value of runs that do not state this kind; "": not known
+    changes_system: bool = True  # runs that differ in it are never repetitions of each other
+
+    def __post_init__(self) -> None:
+        self.label = self.label or f"{self.kind} {self.value}"
+
+
 class CampaignEntry(Model):
     """The request behind a run."""
 
@@ -437,7 +451,7 @@ class Manifest(Model):
     build: BuildEntry | None
     host: HostEntry
     emulator: EmulatorEntry | None
-    conditions: dict[str, str]
+    conditions: list[ConditionEntry]  # in order, each kind once
     warnings: list[Warning]
     records: list[RecordEntry]
     loads: list[LoadEntry] = []
@@ -452,3 +466,13 @@ class Manifest(Model):
     call: CallEntry | None = None  # None: before runs could be resumed, or not made by `run`
     resumed: list[ResumeEntry] = []
     kadenz_describe: str = ""  # git describe --always --dirty of its checkout; "" outside git
+
+    @property
+    def condition_values(self) -> dict[str, str]:
+        """The value of each condition by its kind."""
+        return {one.kind: one.value for one in self.conditions}
+
+    def enter_condition(self, entry: ConditionEntry) -> None:
+        """Adds a condition, or replaces that of its kind."""
+        kinds = {one.kind: one for one in self.conditions} | {entry.kind: entry}
+        self.conditions = list(kinds.values())

@@ -21,7 +21,7 @@ from kadenz.config.board_link import DEFAULT, BoardLink
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
-    from kadenz.config.manifest import Manifest
+    from kadenz.config.manifest import ConditionEntry, Manifest
     from kadenz.config.manifest import Warning as Stamp
     from kadenz.config.target_name import TargetName
     from kadenz.errors import KadenzError
@@ -105,19 +105,19 @@ class Condition:
     asks_anew: ClassVar[bool] = False  # the target's catalog depends on it and is not kept
 
     @property
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """For `conditions` of the manifest: all that tells runs under it apart."""
+        return ()
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """In the name of the run on the screen: `load disk`. Labels of all runs name no variant."""
-        return ()
+        return tuple(entry.label for entry in self.entries)
 
     @property
     def suffix(self) -> str:
         """In the name of the run folder: `-load-disk`."""
         return ""
-
-    @property
-    def words(self) -> dict[str, str]:
-        """For `conditions` of the manifest. `compare` shows every difference in them."""
-        return {}
 
     @property
     def warnings(self) -> list[Stamp]:

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
 from kadenz.images.guest import GuestImage, build_guest, plan_archive
 from kadenz.lab.condition import Condition, Setup
 from kadenz.lab.conditions.guest import NONE, GuestChoice
+from kadenz.lab.conditions.load import load_entry
+from kadenz.lab.conditions.tuning import tuning_entry
 from kadenz.targets.guest import GuestTarget
 from kadenz.targets.guest_kernel import GuestKernel
 
@@ -33,12 +36,18 @@ class Guest(Condition):
     disturbance: str = ""
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def entries(self) -> tuple[ConditionEntry, ...]:
         """Kernel, load, tuning, disturbance."""
-        load = f"load {self.load}" if self.load else ""
-        disturbed = "disturbed" if self.disturbance else ""
-        every = (f"kernel {self.kernel.version}", load, self.tuning, disturbed)
-        return tuple(label for label in every if label)
+        kernel, disturbance = self.kernel, self.disturbance
+        every = (
+            ConditionEntry(
+                kind="guest kernel", value=kernel.origin, label=f"kernel {kernel.version}"
+            ),
+            load_entry(self.load),
+            tuning_entry(self.tuning, self.tuning),
+            ConditionEntry(kind="disturbance", value=disturbance, label="disturbed", usual=NONE),
+        )
+        return tuple(entry for entry in every if entry.value)
 
     @property
     def suffix(self) -> str:
@@ -46,17 +55,6 @@ class Guest(Condition):
         load = f"-load-{self.load}" if self.load else ""
         tuning = f"-{self.tuning}" if self.tuning else ""
         return f"-{self.kernel.version}{load}{tuning}{'-disturbed' if self.disturbance else ''}"
-
-    @property
-    def words(self) -> dict[str, str]:
-        """Keys `guest kernel`, `load`, `tuning`, `disturbance`."""
-        words = {
-            "guest kernel": self.kernel.origin,
-            "load": self.load,
-            "tuning": self.tuning,
-            "disturbance": self.disturbance,
-        }
-        return {key: value for key, value in words.items() if value}
 
     @property
     def loads(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from kadenz.config.manifest import (
     CallEntry,
     CampaignEntry,
     ClockEntry,
+    ConditionEntry,
     Instrument,
     Manifest,
     RecordEntry,
@@ -114,17 +115,17 @@ class Job:
         """The target, and the labels of its conditions."""
         return [str(self.name), *(word for one in self.conditions for word in one.labels)]
 
-    def in_words(self) -> dict[str, str]:
-        """The conditions in words: the campaign's own, then those of the run.
+    def entries(self) -> list[ConditionEntry]:
+        """The conditions as the manifest lists them: the campaign's own, then those of the run.
 
         Of two equal boards without names in the lab file, the named probe tells which one it is.
         """
-        words = dict(self.origin.words)
-        for condition in self.conditions:
-            words |= condition.words
+        found = [ConditionEntry(kind=kind, value=text) for kind, text in self.origin.words.items()]
+        found += [entry for condition in self.conditions for entry in condition.entries]
         if self.name.tier == "board" and not self.name.own and self.setup.link.probe:
-            words["probe"] = probe_word(self.setup.link.probe)
-        return words
+            probe = probe_word(self.setup.link.probe)
+            found.append(ConditionEntry(kind="probe", value=probe))
+        return list({entry.kind: entry for entry in found}.values())
 
     def settings(self) -> dict[str, str]:
         """Settings that the conditions add to those the target reports."""

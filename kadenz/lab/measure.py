@@ -126,7 +126,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
         build=job.image.entry,
         host=host.entry,
         emulator=job.make().emulator(),
-        conditions=job.in_words(),
+        conditions=job.entries(),
         warnings=[
             *(host.warnings if on_host else []),
             *stamps(job.image, job.catalog.hello),

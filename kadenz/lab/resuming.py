@@ -49,7 +49,7 @@ def is_earlier(job: Job, document: Manifest) -> bool:
         document.target.name == str(job.name)
         and document.target.instrument == job.instrument
         and document.campaign.name == job.origin.campaign.name
-        and document.conditions == job.in_words()
+        and document.condition_values == {one.kind: one.value for one in job.entries()}
         and (document.variant, document.round) == (turn.variant, turn.round)
     )
 

@@ -8,6 +8,7 @@ import os
 from kadenz.config import manifest
 from kadenz.config.manifest import Manifest
 from kadenz.errors import KadenzError, TargetFailed
+from kadenz.lab.conditions.tuning import tuning_entry
 from kadenz.tuning import lifecycle
 from kadenz.tuning.machine import Machine
 
@@ -28,7 +29,8 @@ def begin(document: Manifest, machine: Machine | None = None) -> None:
     every = sum(item.count for item in entry.items)
     name = entry.profile
     missing = f", without {failed} of {every} values" if failed else ""
-    document.conditions["tuning"] = name + missing + ("" if entry.complete else ", half applied")
+    half = "" if entry.complete else ", half applied"
+    document.enter_condition(tuning_entry(name + missing + half))
     if not entry.complete:
         _warn(
             document,

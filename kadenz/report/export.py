@@ -191,7 +191,7 @@ def _summary_rows(run: Run) -> list[Row]:
             flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
             head = {
                 "target": run.manifest.target.name,
-                "load": run.manifest.conditions.get("load", ""),
+                "load": run.manifest.condition_values.get("load", ""),
                 "partial": run.manifest.partial,
             }
             rows.append(head | flat)
@@ -218,7 +218,7 @@ def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
         "target": manifest.target.name,
         "clock": manifest.clock.name,
         "clock_class": manifest.clock.clock_class,
-        "conditions": manifest.conditions,
+        "conditions": manifest.condition_values,
         "partial": manifest.partial,
     }
     out.write(json.dumps(head, ensure_ascii=False)[:-1] + ', "series": [')

@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.systems import aligned, conditions_of, names_of
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
 from kadenz.config.manifest import Manifest
 from kadenz.config.params import Params, Value
 from kadenz.config.quantity import Quantity
-from kadenz.report.loads import load_of
 
 MARK = " †"  # next to a figure that carries a note
 
@@ -102,17 +102,14 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
     ]
     parts: list[list[str]] = [[] for _ in first]
     manifests = [run.manifest for run in first]
-    for words in (
+    columns: list[list[str]] = [
         [manifest.target.kernel_version for manifest in manifests],
-        [f"load {load_of(manifest)}" for manifest in manifests],
-        [manifest.conditions.get("instruction set", "") for manifest in manifests],
-        [_wait_states(manifest) for manifest in manifests],
-        [manifest.conditions.get("tuning") or "not tuned" for manifest in manifests],
-        [manifest.target.bus or "no bus" for manifest in manifests],
+        *map(names_of, zip(*aligned(manifests, conditions_of), strict=True)),
         [manifest.target.instrument for manifest in manifests],
         [manifest.campaign.name for manifest in manifests],
         [_source(manifest) for manifest in manifests],
-    ):
+    ]
+    for words in columns:
         keys = [(name, tuple(own)) for name, own in zip(names, parts, strict=True)]
         twins = {
             key
@@ -129,12 +126,6 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
         if keys.count(key) > 1:
             own.append(f"#{seen[key]}")
     return list(zip(names, parts, strict=True))
-
-
-def _wait_states(manifest: Manifest) -> str:
-    """ "rom_wait 4, ram_wait 0"; "" without a simulated memory."""
-    waits = {k: v for k, v in manifest.conditions.items() if k.endswith("_wait")}
-    return ", ".join(f"{name} {wait}" for name, wait in waits.items())
 
 
 def _source(manifest: Manifest) -> str:

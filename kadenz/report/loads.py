@@ -14,7 +14,7 @@ _NONE = "none"
 
 def load_of(manifest: Manifest) -> str:
     """The load's name as requested; "none" if no load was requested."""
-    return manifest.conditions.get("load") or _NONE
+    return manifest.condition_values.get("load") or _NONE
 
 
 def described(entry: LoadEntry) -> str:
@@ -25,7 +25,7 @@ def described(entry: LoadEntry) -> str:
 
 def line(manifest: Manifest) -> str:
     """ "load disk: 141 MB/s written (idle 1.38)"; "" if no load was requested."""
-    name = manifest.conditions.get("load", "")
+    name = manifest.condition_values.get("load", "")
     parts = "; ".join(described(entry) for entry in manifest.loads)
     if not parts:
         return f"load {name}" if name else ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.systems import aligned
 from kadenz.report import labels
 from kadenz.report.svg.growth import Growth, growth
 from kadenz.report.svg.panel import Caption, Plot
@@ -28,7 +29,8 @@ def plots(runs: Named) -> list[Plot]:
         series = _series(swept)
         for first in range(0, len(series), STYLES):
             unit = next(iter(swept.values())).unit
-            others = ", ".join(f"{key.removesuffix(_WAIT)} {value}" for key, value in rest)
+            waits = [(kind, value) for kind, value in rest if kind.endswith(_WAIT)]
+            others = ", ".join(f"{key.removesuffix(_WAIT)} {value}" for key, value in waits)
             words = f"median, relative to {min(swept)} wait states"
             number = str(1 + first // STYLES) if first else ""
             found.append(
@@ -51,13 +53,14 @@ def plots(runs: Named) -> list[Plot]:
 def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
     """Runs by the number of wait states of one memory, where there are several."""
     groups: dict[_Same, dict[int, RunResult]] = defaultdict(dict)
-    for _, run in runs:
-        waits = {k: v for k, v in run.manifest.conditions.items() if k.endswith(_WAIT)}
+    systems = aligned([run.manifest for _, run in runs])
+    for (_, run), system in zip(runs, systems, strict=True):
         target = run.manifest.target
-        for key, value in waits.items():
-            rest = tuple(sorted((k, v) for k, v in waits.items() if k != key))
-            same = target.name, target.instrument, key.removesuffix(_WAIT), rest
-            groups[same].setdefault(int(value), run)
+        for one in system:
+            if one.kind.endswith(_WAIT):
+                rest = tuple((o.kind, o.value) for o in system if o.kind != one.kind)
+                same = target.name, target.instrument, one.kind.removesuffix(_WAIT), rest
+                groups[same].setdefault(int(one.value), run)
     return {same: dict(sorted(one.items())) for same, one in groups.items() if len(one) > 1}
 
 

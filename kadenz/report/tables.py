@@ -505,7 +505,7 @@ def manifest(label: str, run: RunResult) -> Table:
         ("capabilities", ", ".join(target.capabilities)),
     ]
     rows += [(f"setting {key}", value) for key, value in target.settings.items()]
-    rows += [(f"condition {key}", value) for key, value in made.conditions.items()]
+    rows += [(f"condition {one.kind}", one.value) for one in made.conditions]
     for load in made.loads:
         rows += [(f"load {load.name}", described(load)), ("its command", " ".join(load.command))]
     if made.build is not None:

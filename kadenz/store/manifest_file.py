@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from kadenz.config.manifest import SCHEMA_VERSION, Manifest
 from kadenz.errors import StoreError
 from kadenz.store.layout import MANIFEST
+from kadenz.store.older_runs import FIRST, renew
 
 
 class _Version(msgspec.Struct):
@@ -31,6 +33,16 @@ def write_manifest(folder: Path, manifest: Manifest, *, sync: bool) -> None:
     fresh.replace(folder / MANIFEST)
 
 
+def decoded(plain: dict[str, Any]) -> Manifest:
+    """A manifest of any version from its decoded JSON. Raises msgspec.ValidationError."""
+    if plain["schema_version"] == FIRST:
+        try:
+            renew(plain)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise msgspec.ValidationError(f"{type(error).__name__}: {error}") from None
+    return msgspec.convert(plain, Manifest)
+
+
 def read_manifest(folder: Path) -> Manifest:
     """The run.json of `folder`. StoreError if it is missing, damaged, or from a newer kadenz."""
     file = folder / MANIFEST
@@ -49,6 +61,8 @@ def read_manifest(folder: Path) -> Manifest:
                 f"{SCHEMA_VERSION})",
                 remedy="Update kadenz",
             )
+        if version == FIRST:
+            return decoded(msgspec.json.decode(text))
         return msgspec.json.decode(text, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import msgspec
 
+from kadenz.config.manifest import ConditionEntry
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
+from kadenz.store.older_runs import conditions_of
 from kadenz.store.running import is_held
 
 LATEST = "latest"
@@ -50,10 +52,16 @@ class Head(msgspec.Struct):
     partial_reason: str
     campaign: _Campaign
     target: _Target
-    conditions: dict[str, str]
+    conditions: list[ConditionEntry] | dict[str, str]  # texts in runs of schema version 1
     records: list[_Record]
     name: str = ""
     round: int = 0
+
+    @property
+    def under(self) -> list[ConditionEntry]:
+        """Its conditions."""
+        texts = self.conditions
+        return conditions_of(texts) if isinstance(texts, dict) else texts
 
 
 @dataclass(frozen=True)

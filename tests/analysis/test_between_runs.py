@@ -13,7 +13,14 @@ import pytest
 from kadenz.analysis.comparing import compare_sides
 from kadenz.cli.compare import exit_code
 from kadenz.store import Run, read_run
-from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    LINUX,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 Rng = np.random.Generator
 
@@ -75,7 +82,7 @@ def test_runs_of_other_systems_do_not_show_the_spread(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     for number in range(4):
         made = manifest(LINUX)
-        made.conditions = {"load": "disk"} if number % 2 else {"load": "none"}
+        made.conditions = under(load="disk" if number % 2 else "none")
         made.host.kernel = made.host.kernel if number % 2 else "another"
         values = rng.lognormal(8.0, 0.1, 500).astype(np.uint32)
         write_run(tmp_path, made, [Point("itc/mutex", {"all": values})])

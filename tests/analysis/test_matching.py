@@ -14,7 +14,13 @@ from kadenz.analysis.matching import match
 from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
-from tests.synthetic import HIFIVE1, Point, manifest, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 BENCH = "itc/mutex"
 
@@ -33,11 +39,8 @@ def guest(
     made = manifest({**HIFIVE1, "name": f"linux/{board}@guest", "kernel": "linux", "board": board})
     made.target.tier = "guest"
     made.target.kernel_name, made.target.kernel_version = "Linux", version
-    made.conditions = {
-        "guest kernel": source or f"Debian linux-image-{version}",
-        "load": "none",
-        **conditions,
-    }
+    kernel = source or f"Debian linux-image-{version}"
+    made.conditions = under(**{"guest_kernel": kernel, "load": "none", **conditions})
     rng = np.random.default_rng(centre)
     values = (factor * (centre + 100 * rng.integers(0, 20, 500))).astype(np.uint32)
     return read_run(write_run(parent, made, [Point(BENCH, {"all": values})]))
@@ -91,9 +94,9 @@ def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:
     ("left", "right", "said"),
     [
         ({"version": "6.1"}, {"version": "6.12"}, "Linux 6.1 → Linux 6.12"),
-        ({"source": "tree A"}, {"source": "tree B"}, "Linux 6.1, tree A → Linux 6.1, tree B"),
-        ({}, {"tuning": "case2"}, "not tuned → case2"),
-        ({}, {"disturbance": "period_us=9"}, "undisturbed → period_us=9"),
+        ({"source": "tree A"}, {"source": "tree B"}, "guest kernel tree A → tree B"),
+        ({}, {"tuning": "case2"}, "tuning none → case2"),
+        ({}, {"disturbance": "period_us=9"}, "disturbance none → period_us=9"),
         ({}, {"load": "cpu"}, "load none → cpu"),
     ],
 )
@@ -162,7 +165,7 @@ def test_repetitions_of_one_system_are_kept_together(tmp_path: Path) -> None:
 def test_a_groups_name_has_its_distinguishing_conditions(tmp_path: Path) -> None:
     runs = two_kernels(tmp_path)
     assert {key.group for key in match(runs, runs).baseline} == {
-        f"linux/x86_64@guest (counter){load}, Linux {version}"
+        f"linux/x86_64@guest (counter), Linux {version}{load}"
         for load in ("", ", load cpu")
         for version in ("6.1", "6.12")
     }

@@ -212,7 +212,7 @@ def test_a_truncated_sample_file_is_named(tmp_path: Path) -> None:
 def test_a_run_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
     folder = write_run(tmp_path, manifest(HIFIVE1), [])
     text = (folder / "run.json").read_text()
-    (folder / "run.json").write_text(text.replace('"schema_version": 1', '"schema_version": 99'))
+    (folder / "run.json").write_text(text.replace('"schema_version": 2', '"schema_version": 99'))
     with pytest.raises(StoreError, match="newer kadenz"):
         read_run(folder)
 

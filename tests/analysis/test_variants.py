@@ -12,13 +12,20 @@ from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.variants import two_variants
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
-from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
+from tests.synthetic import (
+    LINUX,
+    Point,
+    manifest,
+    nanoseconds,
+    under,
+    write_run,
+)
 
 
 def run_of(parent: Path, variant: str, number: int, place: int, load: str = "none") -> Run:
     made = manifest(LINUX)
     made.variant, made.round, made.place = variant, number, place
-    made.conditions["load"] = load
+    made.conditions = under(load=load)
     centre = 3000 if load == "none" else 4000
     values = nanoseconds(centre, 1000, np.random.default_rng(10 * number + place))
     return read_run(write_run(parent, made, [Point("itc/mutex", {"all": values})]))

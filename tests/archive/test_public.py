@@ -21,7 +21,13 @@ from kadenz.config.manifest import (
 )
 from kadenz.errors import UsageError
 from kadenz.store import read_run
-from tests.synthetic import STM32F4, Point, manifest, write_run
+from tests.synthetic import (
+    STM32F4,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 SECRETS = (
     "/home/ada/firmware",
@@ -42,7 +48,7 @@ def archive(tmp_path: Path) -> Place:
     made.campaign.file = "/home/ada/firmware/campaigns/x.toml"
     made.target.settings["port"] = "/dev/serial/by-id/usb-ST-0669FF"
     made.host.facts["owner"] = "ada@example.org"
-    made.conditions["project"] = "falcon"
+    made.conditions += under(project="falcon")
     made.target.settings["interface"] = "eth1 52:54:00:ab:cd:ef"
     made.partial_reason = "probe 0483:374b:066EFF505251 is gone, as is openocd@rack-1:3333"
     made.warnings = [Warning(code="line", message="rfc2217://bench.corp:4001: 192.0.2.7 refused")]

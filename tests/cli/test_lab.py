@@ -138,7 +138,7 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
     assert kadenz(*words).return_value == 0
     assert kadenz(*words, "--load", "none").return_value == 0  # the command line has precedence
     loads = [
-        find_runs([folder])[0].manifest.conditions["load"]
+        find_runs([folder])[0].manifest.condition_values["load"]
         for folder in sorted((lab / "measured").iterdir())
     ]
     assert loads == ["cpu", "none"]

@@ -42,9 +42,11 @@ def layout(tmp_path: Path) -> Path:
 
 
 def told(run: Run) -> dict[str, str]:
-    """A run's record of its bus; no condition may name one."""
-    assert "bus" not in run.manifest.conditions
+    """A run's record of its bus; a condition names each option, and nothing else."""
+    stated = run.manifest.condition_values
     settings = run.manifest.target.settings
+    assert ("interface" in stated) == settings["transport"].startswith("interface")
+    assert ("layout" in stated) == ("layout_sha256" in settings)
     return {key: settings.get(key, "") for key in ("transport", "layout", "layout_sha256")}
 
 

@@ -78,7 +78,7 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     answer = kadenz("run", file, "--output", output)
     assert answer.returncode == 0, answer.stderr
     assert "load effective: interrupt: " in answer.stderr
-    runs = {run.manifest.conditions["load"]: run for run in map(read_run, output.iterdir())}
+    runs = {run.manifest.condition_values["load"]: run for run in map(read_run, output.iterdir())}
     assert set(runs) == {"none", "interrupt+paging"}
     assert runs["none"].manifest.loads == []
     entries = {entry.name: entry for entry in runs["interrupt+paging"].manifest.loads}
@@ -134,7 +134,7 @@ def test_ctrl_c_ends_the_load_and_keeps_the_run(start: Start, tmp_path: Path) ->
     assert left_behind(folder, process.pid) == []
     run = only_run(folder)
     assert run.manifest.partial_reason == "interrupted (Ctrl-C)"
-    assert run.manifest.conditions["load"] == "cpu"
+    assert run.manifest.condition_values["load"] == "cpu"
 
 
 def test_a_load_that_dies_ends_the_run_and_is_reported(start: Start, tmp_path: Path) -> None:

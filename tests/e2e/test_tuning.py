@@ -68,11 +68,11 @@ def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     ]
     for made in runs:
         assert "tuning-changed" not in [warning.code for warning in made.warnings]
-        assert f"-tuning-{made.conditions['tuning']}-round-" in made.id
+        assert f"-tuning-{made.condition_values['tuning']}-round-" in made.id
         if made.tuning is None:
-            assert made.conditions["tuning"] == "none"
+            assert made.condition_values["tuning"] == "none"
             continue
-        assert made.conditions["tuning"] == "folding"
+        assert made.condition_values["tuning"] == "folding"
         (item,) = made.tuning.items
         assert (item.was, item.value) == (before.strip(), str(int(before) + 7))
         assert made.tuning.at_start == made.tuning.at_end == []

@@ -81,12 +81,12 @@ def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(ca
 def test_the_studys_priorities_are_only_variants_of_preempt_rt(cache: Path) -> None:
     wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
     found = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
-    assert [g.words["tuning"] for g in found] == list(wanted.tunings)
+    assert [g.labels[-1] for g in found] == list(wanted.tunings)
     assert len({g.suffix for g in found}) == len({g.labels for g in found}) == 2
     plain = cache / "kadenz" / "guests" / "x86_64"
     (plain / "6.12-rt").rename(plain / "6.12-plain")
     (one,) = GuestChoice(wanted=wanted).variants(parse_target("linux/x86_64@guest"))
-    assert one is not None and "tuning" not in one.words
+    assert one is not None and "tuning" not in [entry.kind for entry in one.entries]
 
 
 def test_a_later_rule_for_a_thread_is_applied_last() -> None:

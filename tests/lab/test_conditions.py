@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import textwrap
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +14,14 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from kadenz.analysis import analyse
+from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.differences import differences
+from kadenz.analysis.gating import gate
 from kadenz.analysis.variants import two_variants
+from kadenz.archive.adding import add
+from kadenz.archive.history import histories
+from kadenz.archive.place import open_archive
 from kadenz.cli.option_groups import GroupedCommand, condition_options
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.target_name import TargetName
@@ -24,6 +32,7 @@ from kadenz.lab.job import Result
 from kadenz.lab.progress import Progress
 from kadenz.lab.schedule import run
 from kadenz.lab.variants import combinations, interleaved
+from kadenz.report import labels
 from kadenz.store import Run, read_run
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
@@ -33,64 +42,25 @@ CAMPAIGN = Campaign(
     name="t", title="t", targets=[], benchmark=[Benchmark(name="itc/queue", samples=6)]
 )
 
-# A complete new condition: room temperature, controlled by a chamber.
-CHAMBER = """
-from contextlib import contextmanager
-from dataclasses import dataclass
-
-from kadenz.errors import UsageError
-from kadenz.lab.condition import Active, Choice, Condition, Option
-
+# The new condition of the page: the temperature of a climate chamber.
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-a-condition.md"
+STUB = """
 LOG = []
 
-
-@dataclass(frozen=True)
-class Chamber(Condition):
-    celsius: str
-
-    @property
-    def labels(self):
-        return (f"at {self.celsius} °C",)
-
-    @property
-    def suffix(self):
-        return f"-{self.celsius}C"
-
-    @property
-    def words(self):
-        return {"temperature": f"{self.celsius} °C"}
-
-    def set_up(self, setup, target):
-        setup.arguments.append("--chamber")
-
-    @contextmanager
-    def active(self, run):
-        LOG.append(f"heat {self.celsius}")
-        try:
-            yield Active()
-        finally:
-            LOG.append("off")
-
-
-@dataclass(frozen=True)
-class ChamberChoice(Choice):
-    celsius: tuple
-
-    title = "Climate chamber"
-    order = 45
-    options = (Option("--celsius", "Temperature of the room.", metavar="T", many=True),)
-
-    @classmethod
-    def asked(cls, values, campaign):
-        return cls(tuple(values.get("celsius", ())))
-
-    def check(self, targets):
-        if any(not text.isdecimal() for text in self.celsius):
-            raise UsageError("--celsius: not a temperature", remedy="For example --celsius 40")
-
-    def variants(self, target):
-        return [Chamber(text) for text in self.celsius]
+@contextmanager
+def held_at(celsius, stop):
+    LOG.append(f"heat {celsius}")
+    try:
+        yield
+    finally:
+        LOG.append("off")
 """
+
+
+def chamber_code() -> str:
+    """The Python of the page, with a chamber that keeps a log."""
+    blocks = re.findall(r"^   ```python\n(.*?)^   ```$", PAGE.read_text(), re.M | re.S)
+    return textwrap.dedent("\n".join(blocks)) + STUB
 
 
 @pytest.fixture
@@ -101,7 +71,7 @@ def chamber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
 
     folder = tmp_path / "more"
     folder.mkdir()
-    (folder / "chamber.py").write_text(CHAMBER)
+    (folder / "chamber.py").write_text(chamber_code())
     monkeypatch.setattr(conditions, "__path__", [*conditions.__path__, str(folder)])
     conditions.kinds.cache_clear()
     yield importlib.import_module("kadenz.lab.conditions.chamber").LOG
@@ -157,9 +127,13 @@ def test_one_file_reaches_options_variants_names_manifest_and_compare(
         "at 20 °C",
     ]
     assert "-load-none-20C-round-1" in runs[0].path.name
-    assert runs[0].manifest.conditions == {"load": "none", "temperature": "20 °C"}
+    stated = [(one.kind, one.value, one.label, one.usual) for one in runs[0].manifest.conditions]
+    assert stated == [
+        ("load", "none", "load none", "none"),
+        ("temperature", "20 °C", "at 20 °C", ""),
+    ]
     cool, hot = two_variants(runs)
-    assert {one.manifest.conditions["temperature"] for one in hot} == {"60 °C"}
+    assert {one.manifest.condition_values["temperature"] for one in hot} == {"60 °C"}
     manifests = [one.manifest for one in (cool[0], hot[0])]
     found = [one for one in differences(manifests) if "temperature" in str(one)]
     assert len(found) == 1
@@ -198,3 +172,30 @@ def test_options_of_all_kinds_have_distinct_names() -> None:
     assert len(flags) == len(set(flags)) > 15
     orders = [kind.order for kind in conditions.kinds()]
     assert orders == sorted(set(orders))
+
+
+def test_the_condition_of_the_page_tells_runs_of_separate_calls_apart(
+    chamber: list[str], tmp_path: Path
+) -> None:
+    """In compare, gate, report and archive, which know nothing of temperatures."""
+    cool, hot, hot_again = (
+        measured(tmp_path / call, asked(celsius=(celsius,), allow_no_realtime=True), rounds=1)[0]
+        for call, celsius in (("a", "20"), ("b", "60"), ("c", "60"))
+    )
+    with pytest.raises(UsageError, match="2 × temperature: 20 °C, 60 °C"):
+        compare_sides([cool, hot], [measured(tmp_path / "d", asked(), rounds=1)[0]])
+    changed = compare_sides([cool], [hot]).points[-1]
+    assert changed.target.endswith("at 20 °C → at 60 °C")
+    unmatched = gate([cool, hot_again], [hot]).checks[-1]
+    assert (unmatched.bench, unmatched.outcome) == (cool.path.name, "inconclusive")
+    named = labels.run_labels([analyse(run) for run in (cool, hot)])
+    assert [name.rpartition(" (")[2] for name in named] == ["at 20 °C)", "at 60 °C)"]
+    place = open_archive(str(tmp_path / "archive"), create=True)
+    for number, one in enumerate((cool, hot, hot_again)):
+        one.manifest.id += f"-{number}"  # all three began in one second
+        add(place, one)
+    queue = [one for one in histories(place) if one.bench == "itc/queue"]
+    assert [(one.conditions["temperature"], len(one.points)) for one in queue] == [
+        ("20 °C", 1),
+        ("60 °C", 2),
+    ]

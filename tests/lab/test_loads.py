@@ -75,17 +75,17 @@ def loads_of(target: TargetName, *loads: str) -> list[Condition]:
 
 def test_only_targets_of_this_linux_accept_a_load() -> None:
     assert loads_of(LINUX) == loads_of(BOARD) == []
-    assert [one.words["load"] for one in loads_of(LINUX, "none", "disk", "disk")] == [
+    assert [one.entries[0].value for one in loads_of(LINUX, "none", "disk", "disk")] == [
         "none",
         "disk",
     ]
     (on_board,) = loads_of(BOARD, "disk", "none")
-    assert (on_board.labels, on_board.words) == (("load none",), {"load": "none"})
+    assert (on_board.labels, on_board.entries[0].value) == (("load none",), "none")
     with pytest.raises(UsageError, match="`disk` runs on this Linux: freertos/stm32f4@emulated"):
         loads_of(BOARD, "disk")
     guest = TargetName("linux-rt", "x86_64", "guest")
     (inside,) = loads_of(guest, "none", "disk")
-    assert (inside.labels, inside.suffix, inside.words) == ((), "", {})
+    assert (inside.labels, inside.suffix, inside.entries) == ((), "", ())
     with pytest.raises(UsageError) as refused:
         loads_of(guest, "disk")
     assert "--guest-load" in refused.value.remedy
@@ -109,7 +109,7 @@ def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyP
 
 def test_a_load_is_recorded_in_conditions_and_rates(tmp_path: Path) -> None:
     result, kept = run(tmp_path, Scripted([said(record(10))]))
-    assert kept.manifest.conditions["load"] == "memory"
+    assert kept.manifest.condition_values["load"] == "memory"
     assert "-load-memory" in kept.path.name
     (entry,) = kept.manifest.loads
     assert (entry.name, entry.workers, entry.unit) == ("memory", 1, "MB/s moved")
@@ -119,10 +119,10 @@ def test_a_load_is_recorded_in_conditions_and_rates(tmp_path: Path) -> None:
 
 def test_no_load_is_only_a_condition_on_request(tmp_path: Path) -> None:
     _, asked = run(tmp_path / "a", Scripted([said(record(10))]), load="none")
-    assert asked.manifest.conditions["load"] == "none"
+    assert asked.manifest.condition_values["load"] == "none"
     assert "-load-none" in asked.path.name and asked.manifest.loads == []
     _, plain = run(tmp_path / "b", Scripted([said(record(10))]), load="")
-    assert "load" not in plain.manifest.conditions and "load" not in plain.path.name
+    assert "load" not in plain.manifest.condition_values and "load" not in plain.path.name
 
 
 def pieces(*frames_each: int) -> list[bytes]:

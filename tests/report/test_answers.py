@@ -19,7 +19,16 @@ from kadenz.cli.run_summary import write_tables
 from kadenz.report import labels
 from kadenz.report.answers import LONGER, MORE_ROUNDS, MOST_POINTS, Sentence, sentences
 from kadenz.store import Run, read_run
-from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, board_points, manifest, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    LINUX,
+    STM32F4,
+    Point,
+    board_points,
+    manifest,
+    under,
+    write_run,
+)
 
 PERIOD_NS = 1_000_000
 
@@ -43,7 +52,7 @@ def two_loads(folder: Path, points: Sequence[Sequence[Point]]) -> list[Run]:
                 variant=f"load {load}",
                 round=number,
                 place=place,
-                conditions={"load": load},
+                conditions=under(load=load),
             )
             found.append(read_run(write_run(folder, made, [point])))
     return found
@@ -274,7 +283,7 @@ def test_the_first_few_variants_are_compared_with_the_first(tmp_path: Path) -> N
     runs = []
     for number in range(MOST_PAIRS + 3):
         made = manifest(LINUX, id=f"{number}")
-        made.conditions["load"] = f"load{number}"
+        made.conditions = under(load=f"load{number}")
         runs.append(read_run(write_run(tmp_path, made, [cyclic(rng, 300)])))
     found = said(runs)
     assert sum("Which is faster" in one.question for one in found) == MOST_PAIRS

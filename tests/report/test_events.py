@@ -14,7 +14,7 @@ from kadenz.analysis.results import RunResult
 from kadenz.analysis.summary import run_summary
 from kadenz.cli.run_summary import write_tables
 from kadenz.cli.show import show
-from kadenz.config.manifest import EventEntry
+from kadenz.config.manifest import ConditionEntry, EventEntry
 from kadenz.report import events, labels
 from kadenz.report.page import build
 from kadenz.report.render import render
@@ -46,6 +46,8 @@ CARD = {"transport": "interface eth1", "layout": "mine.toml", "layout_sha256": "
 def measured(folder: Path, told: list[EventEntry], settings: dict[str, str]) -> RunResult:
     made = manifest(LINUX, settings=settings, id=folder.name)
     made.events = told
+    if settings is CARD:
+        made.conditions += [ConditionEntry(kind="interface", value="eth1", usual="simulated")]
     values = nanoseconds(5000.0, 300, np.random.default_rng(1))
     return analyse(read_run(write_run(folder, made, [Point("itc/mutex", {"all": values})])))
 
@@ -99,7 +101,7 @@ def test_json_contains_events_and_settings(runs: list[RunResult]) -> None:
 
 def test_runs_on_different_buses_have_different_labels(runs: list[RunResult]) -> None:
     assert labels.run_labels(runs) == [
-        "posix/linux@host (simulated ring)",
-        "posix/linux@host (interface eth1, mine.toml)",
+        "posix/linux@host (interface simulated)",
+        "posix/linux@host (interface eth1)",
     ]
     assert labels.board(runs[1]) == "This Linux (interface eth1, mine.toml)"

@@ -21,7 +21,14 @@ from kadenz.store import read_run
 from tests.analysis.test_jitter import INDY7, edges
 from tests.report.test_commands import answer
 from tests.report.test_page import Html
-from tests.synthetic import EMULATED_CLOCK, LINUX, Point, manifest, write_run
+from tests.synthetic import (
+    EMULATED_CLOCK,
+    LINUX,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 VIRTUAL_CLOCK = msgspec.structs.replace(EMULATED_CLOCK, unit=VIRTUAL_NS)
 
@@ -33,7 +40,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     made = []
     for number, load in enumerate(("none", "io")):
         entry = manifest(INDY7, id=f"20261121-10300{number}-posix-indy7-{load}")
-        entry.conditions = {"load": load}
+        entry.conditions = under(load=load)
         entry.campaign.name = "cereia2011"
         times = edges(number, 12_000)
         point = Point(
@@ -121,7 +128,7 @@ def test_a_load_that_the_study_did_not_use_has_no_published_counterpart(
     load: str, runs: list[Path]
 ) -> None:
     results = [analyse(read_run(run)) for run in runs]
-    results[1].manifest.conditions["load"] = load
+    results[1].manifest.conditions = under(load=load)
     named = [(str(n), run) for n, run in enumerate(results)]
     table = cereia2011.table(published.load(), named)
     assert table is not None

@@ -20,7 +20,14 @@ from kadenz.report import labels, loads, tables
 from kadenz.report.export import to_csv
 from kadenz.report.table import Cell
 from kadenz.store import Run, read_run
-from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
+from tests.synthetic import (
+    LINUX,
+    Point,
+    manifest,
+    nanoseconds,
+    under,
+    write_run,
+)
 
 DISK = LoadEntry(
     name="disk",
@@ -50,7 +57,7 @@ def runs(tmp_path: Path) -> list[RunResult]:
         values = nanoseconds(5000.0, 300, np.random.default_rng(number))
         point = Point("itc/pipe", {"all": values}, {"size_bytes": 4})
         run = read_run(write_run(tmp_path / str(number), manifest(LINUX), [point]))
-        run.manifest.conditions["load"] = "disk" if entries else "none"
+        run.manifest.conditions = under(load="disk" if entries else "none")
         run.manifest.loads = list(entries)
         found.append(analyse(run))
     return found
@@ -67,10 +74,10 @@ def test_labels_distinguish_runs_by_their_load(runs: list[RunResult]) -> None:
 
 def test_labels_distinguish_runs_by_kernel_and_tuning(runs: list[RunResult]) -> None:
     one, other = runs[0], runs[1]
-    other.manifest.conditions["load"] = one.manifest.conditions["load"]
-    other.manifest.conditions["tuning"] = "cereia2011-case2"
+    load = one.manifest.condition_values["load"]
+    other.manifest.conditions = under(load=load, tuning="cereia2011-case2")
     plain, tuned = labels.run_labels([one, other])
-    assert plain.endswith("(not tuned)") and tuned.endswith("(cereia2011-case2)")
+    assert plain.endswith("(tuning none)") and tuned.endswith("(tuning cereia2011-case2)")
     other.manifest.target.kernel_version = "6.1.0"
     assert labels.run_labels([one, other])[1].endswith("(6.1.0)")
 
@@ -94,7 +101,7 @@ def _cells(run: RunResult) -> list[Cell]:
 def test_a_line_names_the_load_of_a_run(runs: list[RunResult]) -> None:
     assert loads.line(runs[0].manifest) == "load none"
     assert loads.line(runs[1].manifest) == "load disk: 141 MB/s written (idle 0.5)"
-    runs[1].manifest.conditions["load"] = "all"
+    runs[1].manifest.conditions = under(load="all")
     assert loads.line(runs[1].manifest) == "load all: disk: 141 MB/s written (idle 0.5)"
 
 

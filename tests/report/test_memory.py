@@ -15,7 +15,13 @@ from kadenz.report import memory
 from kadenz.report.svg.growth import Growth, growth
 from kadenz.report.svg.panel import Caption
 from kadenz.store import read_run
-from tests.synthetic import HIFIVE1, Point, manifest, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 SWITCH, QUEUE, CLOCK = "micro/task-switch-sampled", "itc/queue", "clock/read-cost"
 
@@ -28,7 +34,7 @@ def run(folder: Path, rom: int, ram: int = 0, **medians: int) -> RunResult:
         for name, median in medians.items()
     ]
     made = manifest(HIFIVE1)
-    made.conditions.update(rom_wait=str(rom), ram_wait=str(ram))
+    made.conditions += under(rom_wait=str(rom), ram_wait=str(ram))
     return analyse(read_run(write_run(folder / f"{rom}-{ram}", made, points)))
 
 

@@ -20,7 +20,15 @@ from kadenz.report.render import render
 from kadenz.report.svg.overlay import NARROW, WIDE
 from kadenz.report.svg.style import STYLES, colour, dash
 from kadenz.store import read_run
-from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, manifest, write_run
+from tests.synthetic import (
+    HIFIVE1,
+    LINUX,
+    STM32F4,
+    Point,
+    manifest,
+    under,
+    write_run,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -41,7 +49,7 @@ def rounds(folder: Path) -> list[RunResult]:
             pipe = Point("itc/pipe", {"all": values.astype(np.uint32)}, {"size_bytes": 64})
             made = manifest(LINUX, id=f"{load}-{number}")
             made = msgspec.structs.replace(
-                made, variant=f"load {load}", round=number, place=place, conditions={"load": load}
+                made, variant=f"load {load}", round=number, place=place, conditions=under(load=load)
             )
             found.append(analyse(read_run(write_run(folder, made, [point, pipe]))))
     return found

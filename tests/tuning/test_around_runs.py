@@ -86,7 +86,7 @@ def test_each_run_is_measured_under_its_own_tuning_and_says_which(
     names = ("none", "latency", "isolated", "none")
     runs = runs_of(measured(tmp_path, [host_job(tmp_path, machine, name) for name in names]))
     assert machine.snapshot() == before
-    assert [one.manifest.conditions["tuning"] for one in runs] == list(names)
+    assert [one.manifest.condition_values["tuning"] for one in runs] == list(names)
     profiles = [one.manifest.tuning.profile if one.manifest.tuning else "" for one in runs]
     assert profiles == ["", "latency", "isolated", ""]
     assert [one.manifest.warnings for one in runs] == [[]] * 4
@@ -120,7 +120,9 @@ def test_without_the_option_the_machine_is_unchanged(machine: FileMachine, tmp_p
     lifecycle.apply(machine, plan_of(machine, "latency")[0])
     before = machine.snapshot()
     (one,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
-    assert one.manifest.conditions["tuning"] == "latency"  # applied manually, and recorded as usual
+    assert (
+        one.manifest.condition_values["tuning"] == "latency"
+    )  # applied manually, and recorded as usual
     assert machine.snapshot() == before
 
 

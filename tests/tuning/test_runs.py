@@ -49,7 +49,7 @@ def test_a_run_without_a_tuning_records_none(machine: FileMachine) -> None:
     tuning_in_force.begin(document, machine)
     tuning_in_force.end(document, machine)
     assert document.tuning is None
-    assert document.conditions == {}
+    assert document.conditions == []
     assert document.warnings == []
 
 
@@ -58,7 +58,7 @@ def test_the_tuning_in_force_is_a_condition_verified_at_start_and_end(machine: F
     document = run()
     tuning_in_force.begin(document, machine)
     tuning_in_force.end(document, machine)
-    assert document.conditions["tuning"] == "latency"
+    assert document.condition_values["tuning"] == "latency"
     assert document.tuning is not None
     assert document.tuning.at_start == document.tuning.at_end == []
     keys = {item.key: item for item in document.tuning.items}
@@ -80,7 +80,7 @@ def test_targets_on_other_machines_do_not_carry_this_machines_tuning(
     tuning_in_force.begin(document, machine)
     tuning_in_force.end(document, machine)
     assert document.tuning is None
-    assert document.conditions == {}
+    assert document.conditions == []
 
 
 def test_values_that_failed_are_part_of_the_condition(machine: FileMachine) -> None:
@@ -88,7 +88,7 @@ def test_values_that_failed_are_part_of_the_condition(machine: FileMachine) -> N
     apply(machine, "latency")
     document = run()
     tuning_in_force.begin(document, machine)
-    assert document.conditions["tuning"].startswith("latency, without 1 of ")
+    assert document.condition_values["tuning"].startswith("latency, without 1 of ")
 
 
 def test_a_tuning_not_in_effect_adds_a_warning(machine: FileMachine) -> None:
@@ -127,7 +127,7 @@ def test_a_partly_applied_tuning_adds_a_warning(machine: FileMachine, tmp_path: 
     document = run()
     tuning_in_force.begin(document, machine)
     assert codes(document) == ["tuning-incomplete"]
-    assert document.conditions["tuning"] == "latency, half applied"
+    assert document.condition_values["tuning"] == "latency, half applied"
 
 
 def test_a_damaged_journal_does_not_stop_a_run(machine: FileMachine, tmp_path: Path) -> None:

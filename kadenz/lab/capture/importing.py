@@ -230,7 +230,7 @@ def _manifest(asked: Capture, *, counted: bool) -> Manifest:
         build=None,
         host=read_host().entry,
         emulator=None,
-        conditions={},
+        conditions=[],
         warnings=[],
         records=[],
         name=asked.run_name,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName, known_targets, parse_target
 from kadenz.errors import ConfigError, KadenzError, UsageError
 from kadenz.lab.condition import Choice, Condition, Option, Setup
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
 
 _INTERFACE, _LAYOUT = "--bus-interface", "--bus-layout"
+SIMULATED, BUILT_IN = "simulated", "built in"
 _EXAMPLE = "fieldbus/kadenz-motion/layouts/indy7.toml is an example"
 
 
@@ -36,6 +38,25 @@ class Bus(Condition):
         words = [f"{_INTERFACE} {self.interface}"] if self.interface else []
         words += [f"{_LAYOUT} {self.layout}"] if self.layout is not None else []
         return " ".join(words)
+
+    @property
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """The interface, and the layout with its digest."""
+        found = []
+        if self.interface:
+            found.append(ConditionEntry(kind="interface", value=self.interface, usual=SIMULATED))
+        if self.layout is not None:
+            digest = self.settings()["layout_sha256"]
+            name = self.layout.name
+            found.append(
+                ConditionEntry(
+                    kind="layout",
+                    value=f"{name} {digest[:12]}",
+                    label=f"layout {name}",
+                    usual=BUILT_IN,
+                )
+            )
+        return tuple(found)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """Arguments for the target's program."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
@@ -22,26 +23,22 @@ class InstructionSet(Condition):
     """One of the board's instruction sets."""
 
     isa: str  # the compiler's name: "rv32ima"
+    usual: str  # the board's first
 
     @property
-    def labels(self) -> tuple[str, ...]:
+    def entries(self) -> tuple[ConditionEntry, ...]:
         """The compiler's name."""
-        return (self.isa,)
+        isa = self.isa
+        return (ConditionEntry(kind="instruction set", value=isa, label=isa, usual=self.usual),)
 
     @property
     def suffix(self) -> str:
         """The same."""
         return f"-{self.isa}"
 
-    @property
-    def words(self) -> dict[str, str]:
-        """A difference between runs."""
-        return {"instruction set": self.isa}
-
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The image is compiled for it; the board's first needs no image of its own."""
-        own = inventory.board(target.board).instruction_sets[0]
-        setup.isa = self.isa if self.isa != own else ""
+        setup.isa = self.isa if self.isa != self.usual else ""
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ class InstructionSetChoice(Choice):
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each of them that the target's board has."""
         offered = _sets(target.board) if target.kernel else ()  # an image has its own
-        return [InstructionSet(isa) for isa in self.asked_for if isa in offered]
+        return [InstructionSet(isa, offered[0]) for isa in self.asked_for if isa in offered]
 
 
 def _sets(board: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.processors import asked_cpus
 from kadenz.config.target_name import TargetName
@@ -39,19 +40,14 @@ class Load(Condition):
     elsewhere: tuple[str, ...] = ()  # loads that were asked for and do not affect this target
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """With the name of the load."""
-        return (f"load {self.name}",) if self.name else ()
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """The name as it was asked for; parts and rates are in `loads` of the manifest."""
+        return (load_entry(self.name),) if self.name else ()
 
     @property
     def suffix(self) -> str:
         """With the name of the load."""
         return f"-load-{self.name}" if self.name else ""
-
-    @property
-    def words(self) -> dict[str, str]:
-        """The name as it was asked for; parts and rates are in `loads` of the manifest."""
-        return {"load": self.name} if self.name else {}
 
     @property
     def warnings(self) -> list[Stamp]:
@@ -68,6 +64,11 @@ class Load(Condition):
         from kadenz.lab.load_around import LoadAround
 
         return LoadAround(self.name, self.how, run)
+
+
+def load_entry(name: str) -> ConditionEntry:
+    """A load on this Linux or in a guest."""
+    return ConditionEntry(kind="load", value=name, usual=NONE)
 
 
 def _loads(typed: str) -> Iterable[tuple[str, str]]:

@@ -9,6 +9,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
@@ -27,6 +28,7 @@ class WaitStates(Condition):
     """The wait states of every memory of a machine, and its caches."""
 
     wait: tuple[tuple[str, int], ...]  # by memory
+    usual: tuple[int, ...]  # the board's, in the same order
     asked: frozenset[str]  # the memories that the user named
     caches: str
     shared: tuple[str, ...] = ()  # memories that serve one access at a time, of all buses
@@ -42,9 +44,12 @@ class WaitStates(Condition):
         return "".join(f"-{name}{wait}" for name, wait in self.wait if name in self.asked)
 
     @property
-    def words(self) -> dict[str, str]:
-        """Keys `rom_wait`, `ram_wait` and so on: every figure depends on them."""
-        return {f"{name}_wait": str(wait) for name, wait in self.wait}
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """Kinds `rom_wait`, `ram_wait` and so on: every figure depends on them."""
+        return tuple(
+            ConditionEntry(kind=f"{name}_wait", value=str(wait), usual=str(usual))
+            for (name, wait), usual in zip(self.wait, self.usual, strict=True)
+        )
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The machine is started with them."""
@@ -53,7 +58,8 @@ class WaitStates(Condition):
     def settings(self) -> dict[str, str]:
         """The same, the caches, and the memories that all buses share."""
         shared = ", ".join(self.shared) or "none"
-        return {**self.words, "caches": self.caches, "shared_memories": shared}
+        waits = {entry.kind: entry.value for entry in self.entries}
+        return {**waits, "caches": self.caches, "shared_memories": shared}
 
 
 @dataclass(frozen=True)
@@ -103,11 +109,12 @@ class WaitStatesChoice(Choice):
         swept = dict(self.sweeps)
         names = [memory.name for memory in tier.memory]
         values = [swept.get(memory.name, (memory.wait,)) for memory in tier.memory]
+        usual = tuple(memory.wait for memory in tier.memory)
         asked = frozenset(swept)
         shared = tuple(memory.name for memory in tier.memory if memory.shared)
         caches = core_file(tier.core).caches
         return [
-            WaitStates(tuple(zip(names, one, strict=True)), asked, caches, shared)
+            WaitStates(tuple(zip(names, one, strict=True)), usual, asked, caches, shared)
             for one in product(*values)
         ]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
@@ -26,6 +27,13 @@ class Allowed(Condition):
     """Allowances of a program on this machine."""
 
     allowances: frozenset[Allowance]
+
+    @property
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """Idle states. A right that may be missing changes nothing where it is not."""
+        if "idle-states" not in self.allowances:
+            return ()
+        return (ConditionEntry(kind="idle states", value="allowed", usual="held off"),)
 
     @property
     def warnings(self) -> list[Stamp]:

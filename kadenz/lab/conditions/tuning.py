@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, UsageError
 from kadenz.lab.condition import Active, Choice, Condition, Option, Running
@@ -37,9 +38,9 @@ class Tuning(Condition):
         return f"-tuning-{self._short}"
 
     @property
-    def words(self) -> dict[str, str]:
-        """`none`; a profile in force stamps its own words, with what could not be set."""
-        return {"tuning": NONE}
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """`none`; a profile in force stamps its own entry, with what could not be set."""
+        return (tuning_entry(NONE),)
 
     def active(self, run: Running) -> AbstractContextManager[Active]:
         """Applied before the run and restored after it."""
@@ -52,6 +53,11 @@ class Tuning(Condition):
         from kadenz.tuning.lifecycle import short_name
 
         return short_name(self.profile)
+
+
+def tuning_entry(words: str, label: str = "") -> ConditionEntry:
+    """A tuning of this Linux or of a guest's threads."""
+    return ConditionEntry(kind="tuning", value=words, label=label, usual=NONE)
 
 
 def _profiles(typed: str) -> Iterable[tuple[str, str]]:

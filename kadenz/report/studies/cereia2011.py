@@ -80,7 +80,7 @@ def _lanes(runs: Named, bench: str) -> list[EdgeLane]:
 
 def load_of(run: RunResult) -> str:
     """The load during the measurement: "none", "disk", ..."""
-    return run.manifest.conditions.get("load", NO_LOAD) or NO_LOAD
+    return run.manifest.condition_values.get("load", NO_LOAD) or NO_LOAD
 
 
 def is_preempt_rt(run: RunResult) -> bool:
@@ -148,7 +148,7 @@ def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
     """Whether a run has the study's kernel configuration and exactly its load."""
     if is_preempt_rt(run):
         # A profile with failed values has them in its name and is not the study's case.
-        tuned = run.manifest.conditions.get("tuning") == "cereia2011-case2"
+        tuned = run.manifest.condition_values.get("tuning") == "cereia2011-case2"
         wanted = "hrtimer thread" in kernel if tuned else "all IRQ threads" in kernel
     else:
         wanted = "rt27" not in kernel

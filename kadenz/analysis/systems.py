@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which system a run measured, besides its target: its kernel and the conditions that change it.
+
+A run without a condition that others have had its usual value. Identity, names and differences of
+systems come from the entries alone: no kind is known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from kadenz.config.manifest import ConditionEntry, Manifest
+
+ABSENT = "–"
+
+
+def conditions_of(manifest: Manifest) -> list[ConditionEntry]:
+    """Every condition that was stated."""
+    return manifest.conditions
+
+
+def system_conditions(manifest: Manifest) -> dict[str, str]:
+    """The values of the conditions that change the system, by kind."""
+    return {one.kind: one.value for one in manifest.conditions if one.changes_system}
+
+
+def system_of(manifest: Manifest) -> list[ConditionEntry]:
+    """The kernel (two trees may both be called V11), then the conditions that change the system."""
+    target, build = manifest.target, manifest.build
+    own = f"{target.kernel_name} {target.kernel_version}".strip()
+    words = [own, build.kernel_source if build is not None else ""]
+    kernel = ConditionEntry(kind="kernel", value=", ".join(filter(None, words)), label=own)
+    return [kernel, *(one for one in manifest.conditions if one.changes_system)]
+
+
+def aligned(
+    manifests: Sequence[Manifest],
+    entries: Callable[[Manifest], Sequence[ConditionEntry]] = system_of,
+) -> list[tuple[ConditionEntry, ...]]:
+    """The entries of each run: the same kinds in the same order, those not stated as usual."""
+    stated = [{one.kind: one for one in entries(made)} for made in manifests]
+    usual: dict[tuple[str, str], str] = {}
+    for made, own in zip(manifests, stated, strict=True):
+        for one in own.values():
+            place = made.target.name, one.kind
+            usual[place] = usual.get(place) or one.usual
+    kinds = list(dict.fromkeys(kind for own in stated for kind in own))
+    return [
+        tuple(
+            own.get(kind) or _usual(kind, usual.get((made.target.name, kind), "")) for kind in kinds
+        )
+        for made, own in zip(manifests, stated, strict=True)
+    ]
+
+
+def _usual(kind: str, value: str) -> ConditionEntry:
+    return ConditionEntry(kind=kind, value=value or ABSENT, usual=value)
+
+
+def names_of(column: Sequence[ConditionEntry]) -> list[str]:
+    """The labels of entries of one kind; kind and value where two values have one label."""
+    labels: dict[str, str] = {}
+    for one in column:  # runs of two versions of kadenz may label a value differently
+        labels.setdefault(one.value, one.label)
+    every = list(labels.values())
+    return [
+        label if every.count(label := labels[one.value]) == 1 else f"{one.kind} {one.value}"
+        for one in column
+    ]
+
+
+def changes(left: Manifest, right: Manifest) -> list[str]:
+    """What differs between two systems, in words: "load none → disk"."""
+    found = []
+    for pair in zip(*aligned([left, right]), strict=True):
+        if pair[0].value != pair[1].value:
+            before, after = names_of(pair)
+            found.append(f"{before} → {after.removeprefix(f'{pair[0].kind} ')}")
+    return found
+
+
+def values_of(system: Iterable[ConditionEntry]) -> tuple[str, ...]:
+    """The values alone: equal for runs of one system."""
+    return tuple(one.value for one in system)
