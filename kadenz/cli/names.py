@@ -39,6 +39,7 @@ def complete_work(
 ) -> list[CompletionItem]:
     """Campaigns, then known benchmarks; otherwise a campaign file."""
     from kadenz.config import inventory
+    from kadenz.lab.catalog import known_benchmarks
 
     try:
         found = dict.fromkeys(inventory.campaign_files(), "campaign")
@@ -57,18 +58,9 @@ def complete_benchmark(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Benchmarks of built images and of campaigns."""
+    from kadenz.lab.catalog import known_benchmarks
+
     try:
         return [CompletionItem(n) for n in known_benchmarks() if n.startswith(incomplete)]
     except KadenzError:
         return []
-
-
-def known_benchmarks() -> list[str]:
-    """Names of the benchmarks in built images and in campaigns, sorted."""
-    from kadenz.config import inventory
-    from kadenz.lab.catalog import all_remembered
-
-    names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
-    for campaign in inventory.campaigns().values():
-        names |= {benchmark.name for benchmark in campaign.benchmark}
-    return sorted(names)

@@ -89,6 +89,14 @@ def all_remembered() -> list[Catalog]:
     return found
 
 
+def known_benchmarks() -> list[str]:
+    """Names of the benchmarks in built images and in campaigns, sorted."""
+    names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
+    for campaign in inventory.campaigns().values():
+        names |= {benchmark.name for benchmark in campaign.benchmark}
+    return sorted(names)
+
+
 def ask(target: Target, name: str, image: Image, *, silence_s: float) -> Catalog:
     """Runs the plan `list`. Raises TargetFailed, or WireDamaged if the answer is damaged."""
     assembler = Assembler(NoRecords())

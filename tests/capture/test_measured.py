@@ -29,6 +29,12 @@ def one_image(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kadenz.lab.capture.measured._known_benches", lambda _: {QUEUE.name: QUEUE})
 
 
+@pytest.fixture
+def no_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing was built."""
+    monkeypatch.setattr("kadenz.lab.capture.measured._known_benches", lambda _: {})
+
+
 def point(**given: Value) -> Measured:
     return measured("itc/queue", parse_target("freertos/stm32f4@board"), given)
 
@@ -49,9 +55,22 @@ def test_what_the_benchmark_does_not_take_is_refused(given: dict[str, Value]) ->
         point(**given)
 
 
-@pytest.mark.usefixtures("one_image")
-def test_a_misspelt_benchmark_is_a_warning() -> None:
-    found = measured("itc/queu", parse_target("freertos/stm32f4@board"), {"size_bytes": 60})
+@pytest.mark.parametrize("known", ["one_image", "no_image"])
+@pytest.mark.parametrize("name", ["itc/queu", "itc/que", "itc/quuee", "itc/Queue", "itc-queue"])
+def test_a_misspelt_benchmark_is_refused(
+    name: str, known: str, request: pytest.FixtureRequest
+) -> None:
+    """Campaigns name the benchmarks of which no image is built."""
+    request.getfixturevalue(known)
+    with pytest.raises(ConfigError, match="no such benchmark") as error:
+        measured(name, parse_target("freertos/stm32f4@board"), {})
+    assert "`itc/queue`" in error.value.remedy
+
+
+@pytest.mark.usefixtures("no_image")
+@pytest.mark.parametrize("name", ["itc/queue", "own/latency", "pulse"])
+def test_a_benchmark_without_an_image_is_taken_with_a_warning(name: str) -> None:
+    found = measured(name, parse_target("freertos/stm32f4@board"), {"size_bytes": 60})
     (warning,) = found.warnings
-    assert "itc/queu" in warning.message and "`itc/queue`" in warning.remedy
+    assert name in warning.message
     assert found.params == {"size_bytes": 60}

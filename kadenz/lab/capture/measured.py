@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from kadenz.config import manifest
 from kadenz.config.params import Params, Value
 from kadenz.config.target_name import TargetName
-from kadenz.config.toml import did_you_mean
-from kadenz.lab.catalog import all_remembered, remembered_catalog
+from kadenz.errors import ConfigError
+from kadenz.lab.catalog import all_remembered, known_benchmarks, remembered_catalog
 from kadenz.lab.plan import check_params
 from kadenz.wire.messages import Bench
+
+_MISSPELT = 0.8  # of the letters, in order
 
 
 @dataclass(frozen=True)
@@ -30,16 +33,24 @@ class Measured:
 def measured(bench: str, target: TargetName, given: Mapping[str, Value]) -> Measured:
     """The point of `bench` with the parameters `given`; others have their initial values.
 
-    Asks the images that were built before, the target's own first. ConfigError for a parameter or
-    a value that the benchmark does not take. Of an unknown benchmark the run gets a warning.
+    Asks the images that were built before, the target's own first. ConfigError for a misspelt name,
+    and for a parameter or a value that the benchmark does not take. Of a benchmark that is not
+    known at all the run gets a warning.
     """
     known = _known_benches(target)
     found = known.get(bench)
     if found is None:
+        names = known_benchmarks()
+        if bench not in names and (near := get_close_matches(bench, names, 1, _MISSPELT)):
+            raise ConfigError(
+                f"--bench {bench}: no such benchmark",
+                remedy=f"Did you mean `{near[0]}`? One of your own is known once an image has it: "
+                "kadenz list --build",
+            )
         warning = manifest.Warning(
             code="capture-benchmark",
             message=f"no built image has a benchmark {bench}",
-            remedy=did_you_mean(bench, list(known)) if known else "",
+            remedy="Its parameters and end points are those of the command line",
         )
         return Measured(bench, dict(given), warnings=[warning])
     check_params(found, given, f"--bench {bench}")
