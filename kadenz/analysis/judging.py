@@ -107,6 +107,8 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
         return 0.0
     scale = 1e6 / clock.seconds_hz if clock.hz else 1.0
     seen = clock.resolution.min * scale if clock.resolution is not None else math.inf
+    if run.manifest.target.instrument == "capture" and math.isfinite(seen):
+        return seen  # of all its edges, of which the samples are few
     first = series[0]
     if isinstance(first, LessLoop):
         # A batch has the steps of its total and its loop, divided by the iterations.

@@ -23,6 +23,11 @@ from kadenz.errors import EXIT_PASS, UsageError
     default="",
     help="Sample rate of a CSV without times, e.g. 24MHz, 500k or 1000000.",
 )
+@click.option(
+    "--unit",
+    type=click.Choice(["s", "ms", "us", "ns", "ps", "fs"]),
+    help="Unit of times in a CSV that does not state it.",
+)
 @click.option("--bench", required=True, help="The benchmark that was measured: itc/queue.")
 @click.option(
     "--set",
@@ -54,6 +59,7 @@ def import_(
     begin: str,
     end: str,
     sample_rate: str,
+    unit: str | None,
     bench: str,
     settings: tuple[str, ...],
     target: str,
@@ -90,6 +96,7 @@ def import_(
         cold,
         run_name(name, output),
         rate_hz,
+        unit or "",
         point_of(settings),
     )
     size = capture.stat().st_size if capture.is_file() else 0

@@ -30,9 +30,12 @@ CSV = b"; notes\nTime [s], D0, D1\n" + b"".join(
 )
 
 
-def session(pieces: int = 3, missing: int = 0, left_over: int = 0) -> bytes:
+def session(
+    pieces: int = 3, missing: int = 0, left_over: int = 0, names: tuple[str, str] = ("D0", "D1")
+) -> bytes:
     """A .sr file whose two channels count."""
-    text = "[device 1]\ncapturefile=logic-1\nsamplerate=1 MHz\nprobe1=D0\nprobe2=D1\nunitsize=2\n"
+    text = "[device 1]\ncapturefile=logic-1\nsamplerate=1 MHz\nunitsize=2\n"
+    text += f"probe1={names[0]}\nprobe2={names[1]}\n"
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("version", "2")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -14,11 +14,24 @@ from kadenz.errors import UsageError
 
 _LINES = 200  # of notes, at most
 _LONGEST = 1 << 16  # bytes in a line
-_UNITS = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9, "ps": 1e-12}
-_UNITS |= {"seconds": 1.0, "milliseconds": 1e-3, "microseconds": 1e-6, "nanoseconds": 1e-9}
-_UNITS |= {"picoseconds": 1e-12, "femtoseconds": 1e-15}
-# "Time [s]", "Time(s)", "time", "microseconds"
-_TIME = re.compile(r"(?:time|timestamp|(?=.*seconds))\s*[\[(]?([a-zµ]*)[\])]?", re.IGNORECASE)
+_ROWS = 50  # show what the first column is
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
+_NAMES = {
+    "s": ("sec", "secs", "second", "seconds"),
+    "ms": ("msec", "millis", "millisecond", "milliseconds"),
+    "us": ("µs", "μs", "usec", "micros", "microsecond", "microseconds"),
+    "ns": ("nsec", "nanos", "nanosecond", "nanoseconds"),
+    "ps": ("psec", "picosecond", "picoseconds"),
+    "fs": ("femtosecond", "femtoseconds"),
+}
+_UNITS = UNITS | {name: UNITS[unit] for unit, names in _NAMES.items() for name in names}
+_ANY = "|".join(sorted(_UNITS, key=len, reverse=True))
+# "Time [s]", "Time(s)", "time_us", "timestamp", "nanoseconds"
+_TIME = re.compile(
+    rf"(?P<word>time ?stamp|time|t)?[ _-]*[\[(]?(?P<unit>{_ANY})?(?:\(\))?[\])]?", re.IGNORECASE
+)
+# What libsigrok calls its times if it calls channels by their unit, "logic".
+_LIBSIGROK = re.compile("(?:milli|micro|nano|pico|femto)seconds")
 _NUMBERED = re.compile(r"samples?(?: number| index)?|index", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[-+]?\d[\d.]*(?:[eE][-+]?\d+)?\s*")
 _NOTE = re.compile(r"([A-Za-z ]+?)\s*(?:\([^)]*\))?:\s*(.*)")
@@ -31,12 +44,17 @@ class Head:
 
     names: tuple[str, ...]  # of all columns
     first: Literal["time", "number", "level"]  # what the first column has
-    unit_s: float  # of a time
+    unit_s: float  # of a time; 0.0 if the file does not state it
     separator: str
     body: int  # offset of the first row
     line: int  # its number
     notes: Mapping[str, str] = field(default_factory=dict)  # by words in lower case
     by_libsigrok: bool = False
+
+    @property
+    def counts_periods(self) -> bool:
+        """Whether libsigrok wrote the times: some of its versions add up a truncated period."""
+        return self.by_libsigrok or bool(_LIBSIGROK.fullmatch(self.names[0]))
 
 
 def read_head(file: Path, stream: BinaryIO) -> Head:
@@ -51,17 +69,14 @@ def read_head(file: Path, stream: BinaryIO) -> Head:
             if found := _NOTE.search(text[1:].strip()):
                 notes.setdefault(found[1].lower().replace(" ", ""), found[2])
         elif text.strip():
-            return _columns(file, text, (body, stream.tell(), number), notes, by_libsigrok)
+            head = _columns(file, text, (body, stream.tell(), number), notes)
+            stream.seek(head.body)
+            return replace(_first(file, head, stream), by_libsigrok=by_libsigrok)
     raise _no_csv(file)
 
 
-def _columns(
-    file: Path,
-    text: str,
-    place: tuple[int, int, int],
-    notes: Mapping[str, str],
-    by_libsigrok: bool,
-) -> Head:
+def _columns(file: Path, text: str, place: tuple[int, int, int], notes: Mapping[str, str]) -> Head:
+    """The names of the columns; those that the file does not name are D0, D1, ..."""
     text = text.rstrip("\r\n")
     if not text.replace("\t", " ").isprintable() or "\ufffd" in text:
         raise _no_csv(file)
@@ -70,9 +85,8 @@ def _columns(
     body, after, line = place
     noted = [one.strip() for one in notes.get("channels", "").split(",") if one.strip()]
     if all(_NUMBER.fullmatch(one) for one in row):  # no names
-        levels = noted or [f"D{number}" for number in range(len(row))]
         timed = bool(noted) and len(row) == len(noted) + 1
-        names = (["time"] if timed else []) + levels
+        names = (["time"] if timed else []) + (noted or _numbered(len(row)))
     else:
         names, body, line = row, after, line + 1
         if noted and set(row[-len(noted) :]) == {"logic"}:  # libsigrok writes units as names
@@ -82,14 +96,35 @@ def _columns(
             f"{file}: columns without names of their own: {', '.join(row[:20])}",
             remedy="Export the capture with the names of its channels",
         )
-    found = _TIME.fullmatch(names[0])
-    unit = _UNITS.get(found[1].lower()) if found else None
-    first: Literal["time", "number", "level"] = "level"
-    if unit is not None:
-        first = "time"
-    elif _NUMBERED.fullmatch(names[0]):
-        first = "number"
-    return Head(tuple(names), first, unit or 0.0, separator, body, line, dict(notes), by_libsigrok)
+    return Head(tuple(names), "level", 0.0, separator, body, line, dict(notes))
+
+
+def _first(file: Path, head: Head, stream: BinaryIO) -> Head:
+    """What the first column has: its name tells, else its values, which are levels or times."""
+    name = head.names[0]
+    if _NUMBERED.fullmatch(name):
+        return replace(head, first="number")
+    found = _TIME.fullmatch(name)
+    lines = [stream.readline(_LONGEST).decode(errors="replace") for _ in range(_ROWS)]
+    cells = [line.split(head.separator)[0].strip() for line in lines if line.strip()]
+    named = found is not None and (found["word"] or "").lower().startswith("time")
+    if not named and all(cell in ("0", "1") for cell in cells):
+        return head
+    if cells and not _NUMBER.fullmatch(cells[0]):
+        raise UsageError(
+            f"{file}: its first column `{name}` has no numbers, but `{cells[0][:40]}`",
+            remedy="Export the times in seconds from the first sample",
+        )
+    unit = found["unit"] if found else None
+    names = list(head.names)
+    if names == _numbered(len(names)):  # the file does not name its columns
+        names = ["time", *_numbered(len(names) - 1)]
+    unit_s = _UNITS[unit.lower()] if unit else 0.0
+    return replace(head, names=tuple(names), first="time", unit_s=unit_s)
+
+
+def _numbered(channels: int) -> list[str]:
+    return [f"D{number}" for number in range(channels)]
 
 
 def _no_csv(file: Path) -> UsageError:

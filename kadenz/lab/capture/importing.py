@@ -33,11 +33,11 @@ from kadenz.images.provenance import describe
 from kadenz.lab.capture.measured import Measured, measured
 from kadenz.lab.capture.opening import open_waveform
 from kadenz.lab.capture.pairing import Mark, Pairing
-from kadenz.lab.capture.waveform import Progress, Waveform, channel_of
+from kadenz.lab.capture.waveform import Progress, Waveform, channel_of, channels_named
 from kadenz.store import RunWriter
 
 _RECORD = 10  # the first point of a plan
-_EDGES = {"": None, "rise": True, "fall": False}
+_EDGES = {"rise": True, "fall": False}
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,7 @@ class Capture:
     cold: int = 1
     run_name: str = ""
     rate_hz: float = 0.0  # of a CSV without times
+    unit: str = ""  # of times in a CSV that does not state it
     params: Mapping[str, Value] = field(default_factory=dict)  # of the benchmark, where not initial
 
 
@@ -72,7 +73,7 @@ def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: 
     Unpaired marks make the record invalid, a capture that ends inside a sample makes the run
     partial: the samples that are paired are kept.
     """
-    waveform = open_waveform(asked.file, asked.rate_hz)
+    waveform = open_waveform(asked.file, asked.rate_hz, asked.unit)
     counted = asked.target.tier in ("emulated", "guest")
     unit = _Unit(1.0, "instructions") if counted else _Unit(waveform.tick_ns, "ns")
     channels, marks = _marks(waveform, asked)
@@ -99,11 +100,12 @@ def import_capture(asked: Capture, output: Path, progress: Progress = lambda _: 
             record.reason = problem
         taken += keep(pairing.finish())
         lane = record.lanes[0]
-        lane.planned = taken + (pairing.open_at is not None)
+        lane.planned = taken + pairing.cut + (pairing.open_at is not None)
         lane.not_measured = lane.planned - taken
         writer.close_record(_RECORD)
         problem = problem or _judge(record, pairing, taken, unit)
-        _remark(writer.manifest, pairing, (waveform.step or pairing.step) * unit.size)
+        step = waveform.step or max(pairing.step, waveform.printed_step)
+        _remark(writer.manifest, pairing, step * unit.size)
         writer.manifest.duration_s = round(time.monotonic() - begun, 3)
         return Imported(writer.finish(problem), taken, problem, writer.manifest.warnings)
 
@@ -138,10 +140,13 @@ def _marks(waveform: Waveform, asked: Capture) -> tuple[tuple[str, ...], tuple[M
 
 
 def _mark(waveform: Waveform, text: str) -> tuple[str, bool | None]:
-    name, _, edge = text.rpartition(":") if ":" in text else (text, "", "")
-    if edge not in _EDGES:
+    """The channel of a mark, and its edge if the text names one; names may contain colons."""
+    name, colon, edge = text.rpartition(":")
+    if colon and edge in _EDGES:
+        return channel_of(waveform, name), _EDGES[edge]
+    if colon and channels_named(waveform, name) and not channels_named(waveform, text):
         raise UsageError(f"{text}: no edge `{edge}`", remedy=f"{name}:rise or {name}:fall")
-    return channel_of(waveform, name), _EDGES[edge]
+    return channel_of(waveform, text), None
 
 
 def _judge(record: RecordEntry, pairing: Pairing, taken: int, unit: _Unit) -> str:
@@ -162,9 +167,13 @@ def _judge(record: RecordEntry, pairing: Pairing, taken: int, unit: _Unit) -> st
 
 
 def _remark(document: Manifest, pairing: Pairing, step: float) -> None:
-    """The analyser's step, and glitches."""
+    """The analyser's step, glitches, and gaps."""
     if step:
         document.clock.resolution = Distribution(n=1, min=step, median=step, max=step)
+    if pairing.gaps:
+        text = f"nothing was recorded in {pairing.gaps} gaps ($dumpoff)"
+        text += f"; {pairing.cut} samples that they cut are left out"
+        document.warnings.append(manifest.Warning(code="capture-gaps", message=text))
     if pairing.glitches:
         text = f"{pairing.glitches} pulses shorter than the limit were left out as glitches"
         document.warnings.append(manifest.Warning(code="capture-glitches", message=text))

@@ -14,10 +14,11 @@ from kadenz.lab.capture.waveform import Waveform
 _LOOK = 4096  # bytes
 
 
-def open_waveform(file: Path, rate_hz: float = 0.0) -> Waveform:
+def open_waveform(file: Path, rate_hz: float = 0.0, unit: str = "") -> Waveform:
     """Reads the header of a capture: VCD, sigrok's session or CSV, told apart by their beginnings.
 
-    `rate_hz` is the sample rate of a CSV without times. UsageError for other files.
+    `rate_hz` is the sample rate of a CSV without times, `unit` that of times in a CSV that does
+    not state it. UsageError for other files.
     """
     if not file.is_file():
         raise UsageError(f"{file}: no such file", remedy="Name a VCD, a .sr or a CSV")
@@ -26,7 +27,8 @@ def open_waveform(file: Path, rate_hz: float = 0.0) -> Waveform:
     if not begin:
         raise UsageError(f"{file}: is empty", remedy="Export the capture again")
     if not begin.startswith((b"PK", b"$")):
-        return open_separated(file, rate_hz)
-    if rate_hz:
-        raise UsageError(f"{file}: states its times itself", remedy="Leave out --sample-rate")
+        return open_separated(file, rate_hz, unit)
+    if rate_hz or unit:
+        extra = "--sample-rate" if rate_hz else "--unit"
+        raise UsageError(f"{file}: states its times itself", remedy=f"Leave out {extra}")
     return open_sigrok(file) if begin.startswith(b"PK") else open_vcd(file)

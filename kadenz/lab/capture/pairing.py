@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.lab.capture.waveform import NO_EDGES, Edges
+from kadenz.config.clock_step import clock_step
+from kadenz.lab.capture.waveform import GAP, NO_EDGES, Edges
 
 _Ticks = npt.NDArray[np.int64]
+_ENOUGH = 10_000  # distances between edges
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,18 @@ class Pairing:
     unpaired: int = 0
     first_unpaired: tuple[str, int] | None = None  # what, and when
     open_at: int | None = None  # a BEGIN without its END so far
-    step: int = 0  # greatest common divisor of all distances between edges
+    gaps: int = 0  # where nothing was recorded
+    cut: int = 0  # samples of which a gap has a mark
+    _apart: list[_Ticks] = field(default_factory=list)  # the first distances between edges
     _last: int | None = None
+    _between: bool = False  # behind a gap no mark has come
+    _resumed: bool = False
     _young: Edges = field(default_factory=lambda: NO_EDGES)  # may still turn out as glitches
+
+    @property
+    def step(self) -> float:
+        """The analyser's step in ticks, as the distances between edges show it; 0.0 for none."""
+        return clock_step(np.concatenate(self._apart)) if self._apart else 0.0
 
     def pair(self, edges: Edges) -> _Ticks:
         """The lengths in ticks of the samples that end in this block."""
@@ -72,9 +84,22 @@ class Pairing:
         return kept
 
     def _pair(self, edges: Edges) -> _Ticks:
+        """No sample spans a gap: what lies in it is unknown."""
+        ends = [*np.flatnonzero(edges.channels == GAP), len(edges)]
+        found = [self._pair_whole(edges.where(slice(ends[0])))]
+        for gap, end in pairwise(ends):
+            self.gaps += 1
+            self._resumed = self.open_at is None  # an END may follow whose BEGIN the gap has
+            self.cut += not self._resumed
+            self._between, self.open_at, self._last = True, None, None
+            found.append(self._pair_whole(edges.where(slice(gap + 1, end))))
+        return np.concatenate(found)
+
+    def _pair_whole(self, edges: Edges) -> _Ticks:
+        """Pairs edges without a gap between them."""
         if not len(edges):
             return np.empty(0, np.int64)
-        self._measure_step(edges.times)
+        self._look(edges.times)
         begins = (edges.channels == self.begin.channel) & (edges.high == self.begin.high)
         marks = begins | ((edges.channels == self.end.channel) & (edges.high == self.end.high))
         times, begins = edges.times[marks], begins[marks]
@@ -84,6 +109,12 @@ class Pairing:
         if not times.size:
             return np.empty(0, np.int64)
         begins = _in_order(times, begins)
+        if self._between and not begins[0]:
+            self.cut += self._resumed
+            times, begins = times[1:], begins[1:]
+        self._between = False
+        if not times.size:
+            return np.empty(0, np.int64)
         after_begin = np.concatenate(([False], begins[:-1]))
         ends = np.flatnonzero(~begins & after_begin)
         self._note_strays(times, begins, after_begin)
@@ -91,14 +122,12 @@ class Pairing:
         spans: _Ticks = times[ends] - times[ends - 1]
         return spans
 
-    def _measure_step(self, times: _Ticks) -> None:
-        before = times[:1] if self._last is None else np.array([self._last])
-        self._last = int(times[-1])
-        if self.step == 1:
-            return
-        apart = np.diff(np.concatenate((before, times)))
-        if not self.step or (apart % self.step).any():
-            self.step = int(np.gcd(self.step, np.gcd.reduce(apart)))
+    def _look(self, times: _Ticks) -> None:
+        """Keeps distances between edges until there are enough to show the step."""
+        if sum(map(len, self._apart)) < _ENOUGH:
+            before = times[:1] if self._last is None else np.array([self._last])
+            self._apart.append(np.diff(np.concatenate((before, times))))
+            self._last = int(times[-1])
 
     def _note_strays(
         self, times: _Ticks, begins: npt.NDArray[np.bool_], after_begin: npt.NDArray[np.bool_]

@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.errors import UsageError
-from kadenz.lab.capture.csv_head import Head, read_head
+from kadenz.lab.capture.csv_head import UNITS, Head, read_head
+from kadenz.lab.capture.csv_times import Rows, ask_unit, counting, read_rows, refuse_changes
 from kadenz.lab.capture.sample_rate import parse_rate
 from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
 
@@ -34,7 +35,9 @@ class Separated:
     tick_ns: float
     columns: Mapping[str, int]  # channel -> column
     ticks: float = 0.0  # in a unit of the first column; 0.0 if rows are counted
-    step: int = 0
+    shift: float = 0.0  # added to the first column
+    step: float = 0.0
+    printed_step: float = 0.0
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -76,8 +79,7 @@ class _RowReader:
         fit = known & ((levels == 0) | (levels == 1)).all(axis=1)
         if not fit.all():
             good = int(np.argmin(fit))
-            late = "a level is not 0 or 1" if known[good] else "its time is before the last one"
-            self._damaged(lines, good, late)
+            self._damaged(lines, good, self._odd(rows[good], bool(known[good])))
         self._read += good
         self._last = int(times[good - 1]) if good else self._last
         return times[:good], levels[:good].astype(np.uint8)
@@ -87,12 +89,20 @@ class _RowReader:
         if not self.file.ticks:
             times = np.arange(self._read, self._read + len(rows), dtype=np.int64)
             return times, np.ones(len(rows), np.bool_), rows
-        ticks = rows[:, 0] * self.file.ticks
+        ticks = (rows[:, 0] + self.file.shift) * self.file.ticks
         known = np.abs(ticks) < _MOST_TICKS  # neither too far nor not a number
         times = np.rint(np.where(known, ticks, 0)).astype(np.int64)
         known[1:] &= times[1:] >= times[:-1]
         known[:1] &= times[:1] >= self._last
         return times, known, rows[:, 1:]
+
+    def _odd(self, row: npt.NDArray[np.float64], known: bool) -> str:
+        """What is wrong with a row."""
+        if known:
+            return "a level is not 0 or 1"
+        if abs(row[0] * self.file.ticks) < _MOST_TICKS:
+            return "its time is before the last one"
+        return "its time is beyond 50 days: is the unit of the times right?"
 
     def _damaged(self, lines: list[str], at: int, what: str) -> None:
         where = f"in line {self.file.head.line + self._read + at}"
@@ -123,39 +133,61 @@ class _RowReader:
             return None
 
 
-def open_separated(file: Path, rate_hz: float = 0.0) -> Separated:
-    """Reads the head; `rate_hz` is that of rows without times, 0.0 if the file has to tell it.
+def open_separated(file: Path, rate_hz: float = 0.0, unit: str = "") -> Separated:
+    """Reads the head and looks at the rows.
 
-    UsageError for a file that is no CSV, or whose times are unknown.
+    `rate_hz` is that of rows without times, 0.0 if the file has to tell it; `unit` that of times
+    whose unit the file does not state. UsageError for a file that is no CSV, or whose times are
+    unknown.
     """
     with file.open("rb") as stream:
         head = read_head(file, stream)
+    rows = read_rows(file, head)
+    stated = parse_rate(head.notes.get("samplerate", ""))
+    timed = head.first == "time"
+    if unit and (head.unit_s or not timed or (head.by_libsigrok and stated)):
+        raise UsageError(f"{file}: states its times itself", remedy="Leave out --unit")
+    if rate_hz and (stated or (timed and not head.counts_periods)):
+        raise UsageError(
+            f"{file}: states its times itself",
+            remedy="Leave out --sample-rate" + ("" if head.unit_s else ", and add --unit"),
+        )
     first = int(head.first != "level")
     columns = {name: first + place for place, name in enumerate(head.names[first:])}
-    rate = parse_rate(head.notes.get("samplerate", ""))
-    if rate_hz and (rate or head.first == "time"):
-        raise UsageError(f"{file}: states its times itself", remedy="Leave out --sample-rate")
-    rate = rate or rate_hz
-    seconds = Separated(file, head, _TICK_NS, columns, head.unit_s * 1e9 / _TICK_NS)
-    if head.first == "time" and not (head.by_libsigrok and rate):
-        return seconds
-    if not rate:
+    plain = Separated(file, head, _TICK_NS, columns)
+    rate = stated or rate_hz
+    return _timed(plain, rows, rate, unit) if timed else _counted(plain, rows, rate)
+
+
+def _timed(plain: Separated, rows: Rows, rate: float, unit: str) -> Separated:
+    """With a column of times. Those of libsigrok are numbers of samples in disguise."""
+    head = plain.head
+    if head.counts_periods and not rate:
         raise UsageError(
-            f"{file}: has neither a column of times nor a sample rate",
+            f"{plain.file}: has times of libsigrok without their sample rate; up to version 0.5.2 "
+            "they are wrong by up to half",
             remedy="Add the sample rate, for example --sample-rate 24MHz",
         )
-    counted = replace(seconds, tick_ns=1e9 / rate, ticks=float(first), step=1)
-    if head.first == "time":
-        return replace(counted, ticks=1 / _libsigrok_period(rate))
-    return counted
+    made = counting(plain.file, rate, rows.times) if head.counts_periods else None
+    if made is not None:
+        factor = 1 / made.period
+        return replace(plain, tick_ns=1e9 / rate, ticks=factor, shift=made.shift, step=1.0)
+    unit_s = head.unit_s or UNITS.get(unit, 0.0)
+    if not unit_s:
+        raise ask_unit(plain.file, head, rows)
+    per_unit = unit_s * 1e9 / _TICK_NS
+    step = 1e9 / rate / _TICK_NS if rate else 0.0
+    return replace(plain, ticks=per_unit, step=step, printed_step=rows.step * per_unit)
 
 
-def _libsigrok_period(rate_hz: float) -> int:
-    """How far libsigrok 0.5 advances its times by a sample.
-
-    It cuts the period to a whole number of its unit: 41 ns at 24 MHz instead of 41.67.
-    """
-    scale = 1
-    while scale < rate_hz:
-        scale *= 1000
-    return int(scale // rate_hz)
+def _counted(plain: Separated, rows: Rows, rate: float) -> Separated:
+    """With the number of each sample, or with a row for each."""
+    if not rate:
+        raise UsageError(
+            f"{plain.file}: has neither a column of times nor a sample rate",
+            remedy="Add the sample rate, for example --sample-rate 24MHz",
+        )
+    numbered = plain.head.first == "number"
+    if not numbered:
+        refuse_changes(plain.file, rows)
+    return replace(plain, tick_ns=1e9 / rate, ticks=float(numbered), step=1.0)

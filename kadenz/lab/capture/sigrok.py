@@ -12,7 +12,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -45,19 +45,21 @@ class SigrokSession:
 
     file: Path
     tick_ns: float  # between two samples
-    bits: Mapping[str, int]  # channel -> bit of a sample
+    probes: Sequence[tuple[str, int]]  # channel, and its bit of a sample
     unit_bytes: int  # of a sample
     pieces: Sequence[str]  # members of the zip, in order
-    step: int = 1
+    step: float = 1.0
+    printed_step: float = 0.0
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of its logic channels."""
-        return tuple(self.bits)
+        return tuple(name for name, _ in self.probes)
 
     def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
         """The edges of some channels, as `Waveform` says."""
-        bits = np.array([self.bits[name] for name in channels])
+        places = dict(self.probes)
+        bits = np.array([places[name] for name in channels])
         levels, first, done = Levels(len(channels)), 0, 0
         with zipfile.ZipFile(self.file) as archive:
             for piece in self.pieces:
@@ -114,17 +116,17 @@ def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
         unit = int(device.get("unitsize", "0"))
     except (configparser.Error, KeyError, ValueError) as error:
         raise damaged(file, "in metadata", str(error)) from error
-    bits = {
-        name: int(found[1]) - 1
+    probes = [
+        (name, int(found[1]) - 1)
         for key, name in device.items()
         if (found := re.fullmatch(r"probe([1-9]\d{0,4})", key)) and int(found[1]) <= 8 * unit
-    }
-    if not bits or not stem:
+    ]
+    if not probes or not stem:
         raise UsageError(f"{file}: has no logic channels", remedy="Capture with logic channels")
     rate = parse_rate(device.get("samplerate", ""))
     if not rate:
         raise UsageError(f"{file}: has no sample rate", remedy="Capture with a sample rate")
-    return SigrokSession(file, 1e9 / rate, bits, unit, _pieces(file, stem, names))
+    return SigrokSession(file, 1e9 / rate, probes, unit, _pieces(file, stem, names))
 
 
 def _pieces(file: Path, stem: str, names: Sequence[str]) -> tuple[str, ...]:

@@ -4,17 +4,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from kadenz.errors import UsageError
+from kadenz.lab.capture.sample_rate import parse_rate
 from kadenz.lab.capture.vcd_body import Body
 from kadenz.lab.capture.waveform import Edges, Progress, damaged
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
 _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps|fs)")
+# libsigrok: "Acquisition with 2/8 channels at 24 MHz".
+_RATE = re.compile(r"Acquisition with .* at (\d+(?:\.\d+)? ?[kMG]?Hz)")
+# Variables that have no level.
+_NO_WIRES = {"event", "real", "realtime", "shortreal", "real_parameter", "string"}
+_WORD = re.compile(rb"\S+")
 _LONGEST = 1 << 16  # words in a declaration, bytes in its line
 _LONGEST_WORD = 1 << 20  # bytes of a change
 _BLOCK = 1 << 20  # bytes
@@ -26,20 +32,22 @@ class Vcd:
 
     file: Path
     tick_ns: float  # the timescale
-    wires: Mapping[str, str]  # name with its scopes, "logic.D0" -> identifier
+    wires: Sequence[tuple[str, str]]  # name with its scopes, "logic.pins [0]"; identifier
     body: int  # offset behind the header
     identifiers: frozenset[str]  # of all variables
-    step: int = 0
+    step: float = 0.0
+    printed_step: float = 0.0
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of its wires of one bit."""
-        return tuple(self.wires)
+        return tuple(name for name, _ in self.wires)
 
     def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
         """The edges of some wires, as `Waveform` says."""
         known = [one.encode() for one in self.identifiers]
-        body = Body([self.wires[name].encode() for name in channels], known)
+        identifiers = dict(self.wires)
+        body = Body([identifiers[name].encode() for name in channels], known)
         at = self.body
         with self.file.open("rb") as stream:
             stream.seek(at)
@@ -71,24 +79,31 @@ def open_vcd(file: Path) -> Vcd:
 
 def _header(file: Path, stream: BinaryIO) -> Vcd:
     scopes: list[str] = []
-    wires: dict[str, str] = {}
+    wires: dict[tuple[str, str], None] = {}  # a scope may be opened again, with the same variables
     identifiers: set[str] = set()
-    tick = 0.0
-    for key, words in _declarations(stream):
+    tick = rate = 0.0
+    body = 0
+    for key, words, end in _declarations(stream):
+        text = " ".join(words)
         if key == "$enddefinitions":
+            body = end
             break
         if key == "$timescale":
-            found = _TIMESCALE.fullmatch(" ".join(words))
+            found = _TIMESCALE.fullmatch(text)
             tick = int(found[1]) * _SECONDS[found[2]] * 1e9 if found else 0.0
+        elif key == "$comment" and (stated := _RATE.fullmatch(text)):
+            rate = parse_rate(stated[1])
         elif key == "$scope" and len(words) > 1:
-            scopes.append(words[1])
+            scopes.append(" ".join(words[1:]))
         elif key == "$upscope" and scopes:
             scopes.pop()
         elif key == "$var" and len(words) > 3:
+            if words[0] == "port":
+                raise _no_ports(file)
             identifiers.add(words[2])
-            if words[1] == "1":
-                wires[".".join([*scopes, words[3]])] = words[2]
-    else:
+            if words[1] == "1" and words[0] not in _NO_WIRES:
+                wires[".".join([*scopes, " ".join(words[3:])]), words[2]] = None
+    if not body:
         raise UsageError(
             f"{file}: not a VCD, or cut off in its header: it has no $enddefinitions",
             remedy="Export the capture again",
@@ -98,15 +113,27 @@ def _header(file: Path, stream: BinaryIO) -> Vcd:
             f"{file}: has no $timescale of 1, 10 or 100 s, ms, us, ns, ps or fs",
             remedy="Export the capture with its sample rate, or write the timescale into the file",
         )
-    return Vcd(file, round(tick, 9), wires, stream.tell(), frozenset(identifiers))
+    tick = round(tick, 9)
+    step = 1e9 / rate / tick if rate else 0.0
+    return Vcd(file, tick, tuple(wires), body, frozenset(identifiers), step)
 
 
-def _declarations(stream: BinaryIO) -> Iterator[tuple[str, list[str]]]:
+def _no_ports(file: Path) -> UsageError:
+    return UsageError(
+        f"{file}: an extended VCD, of ports with drivers and strengths",
+        remedy="Dump the variables: $dumpvars instead of $dumpports",
+    )
+
+
+def _declarations(stream: BinaryIO) -> Iterator[tuple[str, list[str], int]]:
+    """Keyword, words, and the offset behind: changes may follow in the same line."""
     key, words = "", list[str]()
     while line := stream.readline(_LONGEST):
-        for word in line.decode(errors="replace").split():
+        begin = stream.tell() - len(line)
+        for found in _WORD.finditer(line):
+            word = found[0].decode(errors="replace")
             if word == "$end" and key:
-                yield key, words
+                yield key, words, begin + found.end()
                 key = ""
             elif not key:
                 if not word.startswith("$"):

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.lab.capture.waveform import Edges
+from kadenz.lab.capture.waveform import GAP, Edges
 
 _Bytes = npt.NDArray[np.uint8]
 _Places = npt.NDArray[np.intp]
@@ -22,10 +23,39 @@ _KIND[ord("#")] = _TIME
 _KIND[ord("$")] = _KEYWORD
 _UNDEFINED = 2
 _LEVEL = np.full(256, _UNDEFINED, np.uint8)
-_LEVEL[ord("0")], _LEVEL[ord("1")] = 0, 1
+_LEVEL[list(b"0lL")], _LEVEL[list(b"1hH")] = 0, 1  # VHDL has weak levels
+_WIDE = 3  # no level of one bit
 _COMMENT, _END = b"$comment", b"$end"
-_KEYWORDS = {_COMMENT, _END, b"$dumpvars", b"$dumpall", b"$dumpon", b"$dumpoff"}
+_GAP = b"$dumpoff"  # up to $dumpon nothing is recorded
+_KEYWORDS = {_COMMENT, _END, _GAP, b"$dumpvars", b"$dumpall", b"$dumpon"}
 _DIGITS = 18  # an int64 holds every number of 18
+
+
+@dataclass(frozen=True)
+class _Words:
+    """The words of a block, each with its place: where it begins, and its end.
+
+    Of the change of a value also where its identifier begins and the last byte of its value, -1 if
+    the block before has it. A value of several bits is a word of its own; it is left out, and its
+    identifier stands for the change.
+    """
+
+    starts: _Places
+    ends: _Places
+    kinds: npt.NDArray[np.uint8]
+    identifiers: _Places
+    values: _Places
+
+    def until(self, end: int) -> _Words:
+        """The first ones."""
+        cut = slice(end)
+        return _Words(
+            self.starts[cut],
+            self.ends[cut],
+            self.kinds[cut],
+            self.identifiers[cut],
+            self.values[cut],
+        )
 
 
 class Body:
@@ -39,18 +69,18 @@ class Body:
         self._levels = [_UNDEFINED] * len(identifiers)
         self._now = 0
         self._in_comment = False
-        self._after_vector = False
+        self._value = b""  # the last word of the block before, if its identifier is to come
         self.damage: tuple[int, str] | None = None  # where in the last block, and what
 
     def edges(self, block: bytes) -> Edges:
-        """The edges of the block, up to its `damage`."""
+        """The edges of the block, up to its `damage`; `GAP` where the recording pauses."""
         data = np.frombuffer(block, np.uint8)
-        starts, ends = _words(data)
-        starts, ends = self._without_comments(block, starts, ends)
-        starts, ends, kinds = self._without_vectors(data, starts, ends)
-        whole = kinds.size
-        times_at = np.flatnonzero(kinds == _TIME)
-        times, good = _numbers(data, starts[times_at] + 1, ends[times_at])
+        value = self._value
+        starts, ends = self._without_comments(block, *_words(data))
+        words = self._joined(data, starts, ends)
+        whole = words.kinds.size
+        times_at = np.flatnonzero(words.kinds == _TIME)
+        times, good = _numbers(data, words.starts[times_at] + 1, words.ends[times_at])
         good[1:] &= times[1:] >= times[:-1]
         if good.size:
             good[0] &= times[0] >= self._now
@@ -58,39 +88,59 @@ class Body:
             bad = int(np.argmin(good))
             before = int(times[bad - 1]) if bad else self._now
             whole = int(times_at[bad])
-            self._damaged(data, starts[whole], ends[whole], f"is no time after {before}")
+            self._damaged(data, words, whole, f"is no time after {before}")
             times_at, times = times_at[:bad], times[:bad]
-        whole = self._to_garbage(data, starts[:whole], ends[:whole], kinds[:whole])
+        words = words.until(whole)
+        words, gaps = self._to_garbage(data, words)
+        at, channels, high = self._changes(data, value, words, gaps)
         now = np.concatenate((np.array([self._now]), times))
-        found = self._changes(data, starts[:whole], ends[:whole])
-        passed = np.searchsorted(times_at, found[0])
-        self._now = int(now[np.searchsorted(times_at, whole)])
-        return Edges(now[passed], found[1], found[2])
+        passed = np.searchsorted(times_at, at)
+        self._now = int(now[np.searchsorted(times_at, words.kinds.size)])
+        return Edges(now[passed], channels, high)
 
     def _changes(
-        self, data: _Bytes, starts: _Places, ends: _Places
+        self, data: _Bytes, value: bytes, words: _Words, gaps: _Places
     ) -> tuple[_Places, npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
         """Which words are edges, of which identifier, and whether rising."""
-        parts: list[tuple[_Places, npt.NDArray[np.uint8], npt.NDArray[np.bool_]]] = []
+        parts = [(gaps, np.full(gaps.size, GAP, np.uint8), np.zeros(gaps.size, np.bool_))]
         for number, identifier in enumerate(self._identifiers):
-            mine = ends - starts == len(identifier) + 1
-            mine &= _KIND[data[starts]] == _SCALAR
+            mine = words.ends - words.identifiers == len(identifier)
+            mine &= words.kinds == _SCALAR
             at = np.flatnonzero(mine)
-            for place, byte in enumerate(identifier, start=1):
-                at = at[data[starts[at] + place] == byte]
-            levels = _LEVEL[data[starts[at]]]
+            for place, byte in enumerate(identifier):
+                at = at[data[words.identifiers[at] + place] == byte]
+            levels = self._levels_of(data, value, words, at)
             before = np.concatenate((np.array([self._levels[number]], np.uint8), levels))
             self._levels[number] = int(before[-1])
             edge = (before[:-1] ^ levels) == 1  # neither is undefined, which is 2
             at = at[edge]
             parts.append((at, np.full(at.size, number, np.uint8), levels[edge] == 1))
-        if len(parts) == 1:
-            return parts[0]
-        words = np.concatenate([part[0] for part in parts])
-        order = np.argsort(words, kind="stable")
+        if len(parts) == 2 and not gaps.size:
+            return parts[1]
+        places = np.concatenate([part[0] for part in parts])
+        order = np.argsort(places, kind="stable")
         channels = np.concatenate([part[1] for part in parts])
         high = np.concatenate([part[2] for part in parts])
-        return words[order], channels[order], high[order]
+        return places[order], channels[order], high[order]
+
+    def _levels_of(
+        self, data: _Bytes, value: bytes, words: _Words, at: _Places
+    ) -> npt.NDArray[np.uint8]:
+        """The levels of some changes of wires of one bit: "1!", or "b1 !", also with zeros."""
+        last = words.values[at]
+        levels = _LEVEL[data[last]]
+        if last.size and last[0] < 0:
+            levels[0] = _LEVEL[value[-1]] if value[1:-1].strip(b"0") == b"" else _WIDE
+        vectors = np.flatnonzero((last >= 0) & (last != words.starts[at]))
+        before = last[vectors] - 1
+        while (zeros := data[before] == ord("0")).any():
+            before = before - zeros
+        wide = (data[before] | 32) != ord("b")  # in lower case
+        levels[vectors[wide]] = _WIDE
+        if (bad := np.flatnonzero(levels == _WIDE)).size:
+            levels[bad[0] :] = _UNDEFINED
+            self._damaged(data, words, int(at[bad[0]]), "gets a value of more than one bit")
+        return levels
 
     def _without_comments(
         self, block: bytes, starts: _Places, ends: _Places
@@ -112,40 +162,50 @@ class Body:
             kept[first:] = False
         return starts[kept], ends[kept]
 
-    def _without_vectors(
-        self, data: _Bytes, starts: _Places, ends: _Places
-    ) -> tuple[_Places, _Places, npt.NDArray[np.uint8]]:
-        """Leaves out the values of several bits, and the identifiers behind them."""
+    def _joined(self, data: _Bytes, starts: _Places, ends: _Places) -> _Words:
+        """Joins values that are words of their own with the identifiers behind them."""
         kinds = _KIND[data[starts]]
+        words = _Words(starts, ends, kinds, starts + 1, starts)
         vectors = kinds == _VECTOR
-        if not self._after_vector and not vectors.any():
-            return starts, ends, kinds
-        if self._after_vector and kinds.size:
+        if not kinds.size or not (self._value or vectors.any()):
+            return words
+        if self._value:
             vectors[0] = False
         # An identifier may look like a value: in a run of words, every second one is one.
         numbers = np.arange(kinds.size)
         begins = np.where(vectors & ~np.concatenate(([False], vectors[:-1])), numbers, 0)
         values = vectors & ((numbers - np.maximum.accumulate(begins)) % 2 == 0)
-        behind = np.concatenate(([self._after_vector], values))
-        self._after_vector = bool(behind[-1])
-        kept = ~(values | behind[:-1])
-        return starts[kept], ends[kept], kinds[kept]
+        behind = np.concatenate(([bool(self._value)], values[:-1]))
+        self._value = data[starts[-1] : ends[-1]].tobytes() if values[-1] else b""
+        last = np.concatenate(([0], ends[:-1])) - 1  # of the word before; -1: in the block before
+        kept = ~values
+        return _Words(
+            starts[kept],
+            ends[kept],
+            np.where(behind, np.uint8(_SCALAR), kinds)[kept],
+            np.where(behind, starts, starts + 1)[kept],
+            np.where(behind, last, starts)[kept],
+        )
 
-    def _to_garbage(
-        self, data: _Bytes, starts: _Places, ends: _Places, kinds: npt.NDArray[np.uint8]
-    ) -> int:
-        """How many words come before the first that no VCD has."""
-        odd = (kinds == _GARBAGE) | (kinds == _KEYWORD)
+    def _to_garbage(self, data: _Bytes, words: _Words) -> tuple[_Words, _Places]:
+        """The words before the first that no VCD has, and which of them begin a gap."""
+        odd = (words.kinds == _GARBAGE) | (words.kinds == _KEYWORD)
         # Behind the last byte of a word is white space, which begins no identifier.
-        alien = self._unknown[data[starts + 1]] | (ends - starts > self._longest + 1)
-        odd |= (kinds == _SCALAR) & alien
+        alien = self._unknown[data[words.identifiers]]
+        alien |= words.ends - words.identifiers > self._longest
+        odd |= (words.kinds == _SCALAR) & (words.values == words.starts) & alien
+        gaps = list[int]()
         for at in np.flatnonzero(odd):
-            if data[starts[at] : ends[at]].tobytes() not in _KEYWORDS:
-                self._damaged(data, starts[at], ends[at], "is no change of a value")
-                return int(at)
-        return int(kinds.size)
+            word = data[words.starts[at] : words.ends[at]].tobytes()
+            if word not in _KEYWORDS:
+                self._damaged(data, words, int(at), "is no change of a value")
+                return words.until(int(at)), np.array(gaps, np.intp)
+            if word == _GAP:
+                gaps.append(int(at))
+        return words, np.array(gaps, np.intp)
 
-    def _damaged(self, data: _Bytes, start: np.intp, end: np.intp, what: str) -> None:
+    def _damaged(self, data: _Bytes, words: _Words, at: int, what: str) -> None:
+        start, end = words.starts[at], words.ends[at]
         word = data[start:end][:40].tobytes().decode(errors="replace")
         self.damage = int(start), f"`{word}` {what}"
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,14 @@ import numpy.typing as npt
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
 
+# "pins [0]" and "pins[0]" are one name.
+_SPACE = re.compile(r"\s+(?=\[)")
+_RANGE = re.compile(r"\[[^\]]*\]$")
+
 Progress = Callable[[int], None]  # gets the bytes read so far
+
+
+GAP = 255  # in place of a channel: from here on nothing was recorded, for a while
 
 
 @dataclass(frozen=True)
@@ -22,14 +30,14 @@ class Edges:
     """Some edges in order: three arrays of one length."""
 
     times: npt.NDArray[np.int64]  # in ticks, never decreasing
-    channels: npt.NDArray[np.uint8]  # place in the names that were asked for
+    channels: npt.NDArray[np.uint8]  # place in the names that were asked for, or `GAP`
     high: npt.NDArray[np.bool_]  # rising
 
     def __len__(self) -> int:
         return int(self.times.size)
 
-    def where(self, chosen: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> Edges:
-        """The edges that a mask or an order chooses."""
+    def where(self, chosen: npt.NDArray[np.bool_] | slice) -> Edges:
+        """The edges that a mask or a slice chooses."""
         return Edges(self.times[chosen], self.channels[chosen], self.high[chosen])
 
     def then(self, later: Edges) -> Edges:
@@ -56,12 +64,16 @@ class Waveform(Protocol):
         """The unit of its times."""
 
     @property
-    def step(self) -> int:
-        """Ticks between two samples of the analyser; 0 if the file does not say."""
+    def step(self) -> float:
+        """Ticks between two samples of the analyser; 0.0 if the file does not say."""
+
+    @property
+    def printed_step(self) -> float:
+        """Ticks between two times that the file can print; 0.0 if each is exact."""
 
     @property
     def channels(self) -> Sequence[str]:
-        """The names of its one-bit wires."""
+        """The whole names of its one-bit wires; two wires may have one name."""
 
     def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
         """The edges of some channels, block by block: memory does not grow with the file.
@@ -72,23 +84,40 @@ class Waveform(Protocol):
 
 
 def channel_of(waveform: Waveform, name: str) -> str:
-    """The full name of a channel, which may be given without its scopes. UsageError for none."""
+    """The whole name of a channel, which may be given without its scopes or its range of bits.
+
+    UsageError for none, and for a name that fits several wires.
+    """
     all_names = waveform.channels
-    found = [full for full in all_names if full == name or full.endswith(f".{name}")]
-    if name in found:
-        return name
-    if len(found) != 1:
+    found = channels_named(waveform, name)
+    if len(found) == 1:
+        return found[0]
+    remedy = f"Channels of one bit: {', '.join(all_names) or 'none'}"
+    if not found:
         near = did_you_mean(name, [full.rpartition(".")[2] for full in all_names])
-        many = (
-            f"could be any of {', '.join(found)}"
-            if found
-            else f"is not a channel of one bit. {near}".rstrip()
-        )
-        raise UsageError(
-            f"{waveform.file}: {name} {many}",
-            remedy=f"Channels of one bit: {', '.join(all_names) or 'none'}",
-        )
-    return found[0]
+        message = f"{name} is not a channel of one bit. {near}".rstrip()
+    elif len(set(found)) == 1:
+        message = f"{len(found)} wires have the name {found[0]}"
+        remedy = "Give each wire a name of its own, in the program that exports or in the file"
+    else:
+        message = f"{name} could be any of {', '.join(found)}"
+    raise UsageError(f"{waveform.file}: {message}", remedy=remedy)
+
+
+def channels_named(waveform: Waveform, name: str) -> list[str]:
+    """The wires that a name means: the whole one, without scopes, or also without its range."""
+    wanted = _SPACE.sub("", name)
+    kinds: list[list[str]] = [[], [], []]
+    for full in waveform.channels:
+        whole = _SPACE.sub("", full)
+        bare = _RANGE.sub("", whole)
+        if whole == wanted:
+            kinds[0].append(full)
+        if whole.endswith(f".{wanted}"):
+            kinds[1].append(full)
+        elif bare == wanted or bare.endswith(f".{wanted}"):
+            kinds[2].append(full)
+    return next((kind for kind in kinds if kind), [])
 
 
 def damaged(file: Path, where: str, what: str) -> UsageError:
