@@ -10,7 +10,17 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.analysis.series_kind import (
+    Kind,
+    check_edges,
+    check_latencies,
+    edges_of_periods,
+    refuse_unsigned,
+    restarts,
+    unwrapped,
+)
 from kadenz.analysis.units import Unit
+from kadenz.config.clock_step import clock_step
 from kadenz.errors import UsageError
 from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
 from kadenz.stats.disturbances import Disturbances, Periodic
@@ -21,7 +31,7 @@ from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.samples import Floats
-from kadenz.stats.step import step_of
+from kadenz.stats.step import LOOKED_AT, step_of
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
 from kadenz.stats.tail import Tail, fit_tail
@@ -34,6 +44,8 @@ FEWEST = 1000
 FARTHEST = 0.2
 # A float that steps by more than this share of the period is a coarse clock.
 COARSEST_FLOAT = 1e-5
+# A jitter whose sd is a smaller share of the clock's step is the step's own rounding.
+HIDDEN = 0.5
 VIEW_CELLS = 240
 # Keeps reports on hours of wake-ups fast: half a second per million and lane.
 MOST_WAKEUPS = 2_000_000
@@ -86,8 +98,11 @@ def jitter_of_edges(
     *,
     cycles: npt.NDArray[Any] | None = None,
     window: int | None = None,
+    printed_step: float = 0.0,
 ) -> tuple[JitterResult, Floats]:
     """Analyses edge times (n,) in ticks of `tick_us`, ascending; also returns the jitter (n,).
+
+    `printed_step` is that of their last digit, in ticks, if they come from text.
 
     `cycles` (n,) are their recorded numbers, if any. They are used unless the times contradict
     them; then a note gives the place. Without numbers, gaps are counted from the times
@@ -116,7 +131,7 @@ def jitter_of_edges(
             "single rate fits both sides. Analyse the parts separately; a program that sleeps "
             "relative to its wake-up causes this",
         )
-    step = step_of(times)
+    step = max(_step(times, np.diff(times)), printed_step)
     if resolution:
         step = max(step, resolution)
         notes += (
@@ -124,7 +139,19 @@ def jitter_of_edges(
             "from the first edge, or save integers",
         )
     made = decompose(times, nominal_period=period, cycles=cycles, window=window, step=step)
-    return _result("edges", made, period_us, step, notes), made.drift.jitter
+    return _result("edges", made, period_us, tick_us, step, notes), made.drift.jitter
+
+
+def _step(readings: npt.NDArray[Any], distances: npt.NDArray[Any]) -> float:
+    """The clock's step, as readings (n,) and distances of them show it, also if they are rounded.
+
+    0.0 if all distances are equal: then they show nothing of it.
+    """
+    exact = step_of(readings)
+    if not exact:
+        return 0.0
+    whole = np.rint(distances[:LOOKED_AT] / exact).astype(np.int64)
+    return exact * clock_step(whole) if np.ptp(whole) else 0.0
 
 
 def _resolution(times: npt.NDArray[Any], period: float) -> float:
@@ -185,6 +212,7 @@ def jitter_of_wakeups(
     cycles: npt.NDArray[Any] | None = None,
     missed: int = 0,
     window: int | None = None,
+    printed_step: float = 0.0,
 ) -> tuple[JitterResult, Floats]:
     """Analyses wake-up latencies (n,) in ticks of `tick_us`: a wake-up is at due time + latency.
 
@@ -200,10 +228,6 @@ def jitter_of_wakeups(
             "periods are counted in cycles taken"
         )
     period = period_us / tick_us
-    if bool((latencies[1:] > latencies[:-1]).all()):
-        raise Undefined(
-            "jitter", "every latency exceeds the previous one: these are times of wake-ups"
-        )
     middle = float(np.median(latencies))
     if abs(middle) > period:
         notes.append(
@@ -213,9 +237,9 @@ def jitter_of_wakeups(
     numbers = np.arange(latencies.size) if cycles is None else cycles.astype(np.int64)
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
-    step = step_of(latencies)
+    step = max(_step(latencies, latencies - latencies.min()), printed_step)
     made = decompose(times, nominal_period=period, cycles=numbers, window=window, step=step)
-    result = _result("wake-ups", made, period_us, step, tuple(notes))
+    result = _result("wake-ups", made, period_us, tick_us, step, tuple(notes))
     return result, made.drift.jitter
 
 
@@ -223,6 +247,7 @@ def _result(
     source: Literal["edges", "wake-ups"],
     made: Jitter,
     period_us: float,
+    tick_us: float,
     step: float,
     notes: tuple[str, ...],
 ) -> JitterResult:
@@ -238,14 +263,23 @@ def _result(
     first = views["jitter"].first
     cycles = first if drift.cycles is None else drift.cycles[first]
     span = drift.n if drift.cycles is None else int(drift.cycles[-1]) + 1
-    assert drift.rate_error_ppm is not None
+    rate = drift.rate_error_ppm
+    assert rate is not None
+    if (made.summary.sd or 0.0) < HIDDEN * step:
+        share = step * tick_us / period_us
+        off = 1e6 * share / (span - 1)  # both ends may be off by half a step
+        rate = Estimate(rate.value, rate.low - off, rate.high + off, rate.confidence)
+        notes += (
+            f"the clock's step of {step * tick_us:.6g} µs, {100.0 * share:.3g} % of the period, is "
+            "larger than the jitter: below it nothing of the jitter is visible",
+        )
     return JitterResult(
         source=source,
         n=drift.n,
         holes=span - drift.n,
         period_us=period_us,
         seconds=np.asarray(np.append(cycles, span) * period_us * 1e-6, dtype=np.float64),
-        rate_error_ppm=drift.rate_error_ppm,
+        rate_error_ppm=rate,
         rate_reason=drift.reason,
         effective_n=drift.effective_n,
         window=drift.window,
@@ -314,28 +348,34 @@ class SeriesResult:
 
 def analyse_series(
     values: npt.NDArray[Any],
-    kind: Literal["edges", "latencies"],
+    kind: Kind,
     period_us: float,
     tick_us: float,
     *,
     cycles: npt.NDArray[Any] | None = None,
     window: int | None = None,
     limit: float | None = None,
+    printed_step: float = 0.0,
 ) -> SeriesResult:
-    """Analyses times or latencies (n,), in units of `tick_us`. UsageError if that is impossible.
+    """Analyses times, latencies or periods (n,), in units of `tick_us`. UsageError if that is
+    impossible, or if the values are of another kind.
 
     `limit`, in the unit of the values, applies to the latency or to the jitter of edges.
+    `printed_step` is that of their last digit.
     """
-    take = jitter_of_edges if kind == "edges" else jitter_of_wakeups
-    if values.dtype == np.longdouble:  # from text: its extra digits matter only for differences
-        first = values[0] if kind == "edges" and values.size else 0.0
-        values = (values - first).astype(np.float64)
     try:
-        result, series = take(values, period_us, tick_us, cycles=cycles, window=window)
+        values, note = _as_given(values, kind, period_us, tick_us)
+        take = jitter_of_wakeups if kind == "latencies" else jitter_of_edges
+        result, series = take(
+            values, period_us, tick_us, cycles=cycles, window=window, printed_step=printed_step
+        )
     except Undefined as error:
-        raise UsageError(str(error), remedy=_remedy(error, kind, cycles is not None)) from None
-    quantity: Literal["latency", "jitter"] = "jitter" if kind == "edges" else "latency"
-    judged = series if kind == "edges" else values
+        remedy = _remedy(error, kind, values, cycles is not None)
+        raise UsageError(str(error), remedy=remedy) from None
+    if note:
+        result = dataclasses.replace(result, notes=(note, *result.notes))
+    quantity: Literal["latency", "jitter"] = "latency" if kind == "latencies" else "jitter"
+    judged = values if kind == "latencies" else series
     rate = None if limit is None else limit_rate(judged, limit)
     try:
         return SeriesResult(result, tail_of(judged, result.step), "", rate, quantity)
@@ -343,7 +383,30 @@ def analyse_series(
         return SeriesResult(result, None, error.reason, rate, quantity)
 
 
-def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: bool) -> str:
+def _as_given(
+    values: npt.NDArray[Any], kind: Kind, period_us: float, tick_us: float
+) -> tuple[npt.NDArray[Any], str]:
+    """Edges or latencies (n,), and a note about them. Undefined for values of another kind."""
+    period = period_us / tick_us
+
+    def shown(ticks: float) -> str:
+        return f"{ticks * tick_us:,.6g} µs"
+
+    values, note = unwrapped(values) if kind == "edges" else (values, "")
+    refuse_unsigned(values)
+    if values.dtype == np.longdouble:  # from text: its extra digits matter only for differences
+        first = values[0] if kind == "edges" and values.size else 0.0
+        values = (values - first).astype(np.float64)
+    if kind == "latencies":
+        note = check_latencies(values, period, shown)
+    elif kind == "periods":
+        values = edges_of_periods(values, period, shown)
+    else:
+        check_edges(values, period, shown)
+    return values, note
+
+
+def _remedy(error: Undefined, kind: Kind, values: npt.NDArray[Any], numbered: bool) -> str:
     """The remedy for a series that cannot be analysed, by the quantity that failed."""
     if isinstance(error, TooFew):
         return f"Give a series of {error.needed:,} cycles or more"
@@ -353,6 +416,15 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
         "window": "--window counts cycles: from 1 to the length of the series; or leave it out",
         "type": "Save the times as integers or float64: the missing digits cannot be recovered",
         "missing": "Record each edge's cycle number and name its column: --cycles COLUMN",
+        "periods": "Use --kind periods: the edges are their running sum",
+        "no periods": "Check --unit, --column and --period-us; use --kind latencies if each is the "
+        "lateness of its cycle, --kind edges if they are times",
+        "differences": "Record the latency of each cycle; if a value is a period less the nominal "
+        "one, add that to it again, and use --kind periods",
+        "unsigned": "Save signed numbers; if the value stands for a missed cycle, leave its row "
+        "out and name the column of the cycle numbers: --cycles COLUMN",
+        "counts": "Use --kind edges if they are times, each later than the one before; counts are "
+        "no series: name the column of the latencies with --column",
     }
     if error.cause in by_cause:
         return by_cause[error.cause]
@@ -361,15 +433,24 @@ def _remedy(error: Undefined, kind: Literal["edges", "latencies"], numbered: boo
             "Values are read as latencies: check --unit, --column and --period-us; use "
             "`--kind edges` if they are times"
         )
-    if error.cause == "order":
-        return (
-            "Values are read as times of edges, each later than the previous one: sort the rows by "
-            "time, or remove wrong ones; use `--kind latencies` if each is the lateness of its "
-            "cycle"
-        )
+    if error.cause == "order" and kind == "edges":
+        return _remedy_of_order(values)
     return (
         "Values are read as times of edges: check --unit and --period-us; use `--kind latencies` "
         "if each is the lateness of its cycle"
+    )
+
+
+def _remedy_of_order(values: npt.NDArray[Any]) -> str:
+    """The remedy for times (n,) that do not ascend."""
+    if restarts(values):
+        return (
+            "The times start again there, after a restart or because the counter wraps: analyse "
+            "the parts separately, or add the counter's range behind each wrap"
+        )
+    return (
+        "Values are read as times of edges, each later than the previous one: sort the rows by "
+        "time, or remove wrong ones; use `--kind latencies` if each is the lateness of its cycle"
     )
 
 

@@ -4,15 +4,24 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.analysis.series_rows import (
+    is_verbose,
+    printed_step,
+    refuse_histogram,
+    refuse_summary,
+    refuse_threads,
+    without_preamble,
+)
 from kadenz.errors import UsageError
 
 Column = npt.NDArray[Any]
@@ -26,16 +35,33 @@ _DIGITS = 15
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Columns (n,), their names ("" if the file has none), and the location of a cell."""
+    """Columns (n,), their names (none if the file has none), and what a cell says and where."""
 
     columns: list[Column]
     names: list[str]
     cell: Callable[[int, int], str]  # row and column: "line 7: “abc”"
+    texts: list[list[str]] = field(default_factory=list)  # by column
+
+    def rows(self, chosen: npt.NDArray[np.intp]) -> _Table:
+        """The table with some of its rows."""
+        return _Table(
+            [column[chosen] for column in self.columns],
+            self.names,
+            lambda row, place: self.cell(int(chosen[row]), place),
+            [[texts[row] for row in chosen] for texts in self.texts],
+        )
 
 
-def read_series(
-    file: Path, *, column: str = "", cycles: str = ""
-) -> tuple[Column, npt.NDArray[np.int64] | None]:
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Values (n,), the number of each one's cycle if known, and the step of the last digit."""
+
+    values: Column
+    cycles: npt.NDArray[np.int64] | None
+    printed_step: float = 0.0
+
+
+def read_series(file: Path, *, column: str = "", cycles: str = "", only: str = "") -> Series:
     """Values (n,) of `file` and, if `cycles` names a column, the cycle number of each.
 
     .npy: one dimension, or two columns if `cycles` is given ("1" is the second). Else text: one row
@@ -43,7 +69,8 @@ def read_series(
     first line is not a number, it names the columns. `column` and `cycles` are names or numbers
     from 0; `column` defaults to the first one. Decimal commas are accepted if another character
     separates the columns. Two columns of whole numbers with a comma between, without names or
-    `column`, are ambiguous and refused. UsageError gives file, line and cause.
+    `column`, are ambiguous and refused. `only`, "COLUMN=VALUE", takes some of the rows; rows of
+    several threads, and counts of a histogram, are refused. UsageError gives file, line and cause.
     """
     if not file.exists():
         raise UsageError(f"{file}: no such file", remedy="Name a .npy or a text file")
@@ -52,9 +79,15 @@ def read_series(
             f"{file}: a folder", remedy="Name a file; figures of a run: `kadenz show RUN`"
         )
     table = _npy(file) if file.suffix == ".npy" else _text(file, asked=bool(column or cycles))
+    if only:
+        table = _some_rows(file, table, only)
     values = _pick(file, table, column or "0")
+    place = _place(table, column or "0")
+    refuse_histogram(file, table.columns)
+    refuse_threads(file, table.columns, table.names, place)
+    printed = printed_step(table.texts[place]) if table.texts else 0.0
     if not cycles:
-        return values, None
+        return Series(values, None, printed)
     numbers = _pick(file, table, cycles)
     if (numbers != np.round(numbers)).any() or (np.diff(numbers.astype(np.float64)) <= 0).any():
         wrong = np.flatnonzero(
@@ -66,7 +99,7 @@ def read_series(
             f"{table.cell(row, _place(table, cycles))}",
             remedy="--cycles names the column with the number of each row's cycle",
         )
-    return values, numbers.astype(np.int64)
+    return Series(values, numbers.astype(np.int64), printed)
 
 
 def _npy(file: Path) -> _Table:
@@ -103,11 +136,12 @@ def _text(file: Path, *, asked: bool) -> _Table:
             f"{file}: cannot be read as text: byte {error.start} is not UTF-8",
             remedy="Use UTF-8 text in columns, or an array written with numpy.save, named NAME.npy",
         ) from None
+    refuse_summary(file, whole)
     lines = [
         (number, line.split("#", 1)[0].strip())
         for number, line in enumerate(whole.splitlines(), start=1)
     ]
-    rows = [(number, line) for number, line in lines if line]
+    rows = without_preamble([(number, line) for number, line in lines if line])
     if not rows:
         raise UsageError(f"{file}: empty", remedy="One value per line is enough")
     # Names may contain a comma or a space: the first line of numbers shows the separator.
@@ -140,7 +174,22 @@ def _text(file: Path, *, asked: bool) -> _Table:
         [_numbers(column, comma=mark != ",") for column in texts],
         names,
         lambda row, place: f"line {rows[row][0]}: “{texts[place][row].strip()}”",
+        texts,
     )
+
+
+def _some_rows(file: Path, table: _Table, only: str) -> _Table:
+    """The rows whose cell in a column has a value: "thread=2"."""
+    name, _, value = only.rpartition("=")
+    if not name:
+        raise UsageError(f"--only {only}: no COLUMN=VALUE", remedy="For example --only thread=2")
+    cells = _pick(file, table, name)
+    wanted = float(value) if _is_number(value) else math.nan
+    rows = np.flatnonzero(cells == wanted)
+    if not rows.size:
+        known = ", ".join(f"{one:g}" for one in np.unique(cells)[:10])
+        raise UsageError(f"{file}: no row with {only}", remedy=f"Column {name} has: {known}")
+    return table.rows(rows)
 
 
 def _either(cells: list[list[str]]) -> bool:
@@ -169,6 +218,8 @@ def _numbers(texts: list[str], *, comma: bool) -> Column:
 
 def _separator(line: str) -> str:
     """The column separator of `line`; "" is space. With any other, a comma is decimal."""
+    if is_verbose(line):
+        return ":"
     for mark in (";", "\t"):
         if mark in line:
             return mark

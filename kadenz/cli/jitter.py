@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
 from kadenz.config.manifest import ClockClass
 from kadenz.errors import UsageError
+
+if TYPE_CHECKING:
+    from kadenz.analysis.jitter import SeriesResult
+    from kadenz.analysis.series_kind import Kind
+    from kadenz.analysis.units import Unit
 
 _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 
@@ -20,10 +25,11 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 @click.option("--period-us", type=float, required=True, help="The nominal period.")
 @click.option(
     "--kind",
-    type=click.Choice(["edges", "latencies"]),
+    type=click.Choice(["edges", "latencies", "periods"]),
     default="edges",
     show_default=True,
-    help="FILE holds times of edges or wake-ups, or the latency of each cycle.",
+    help="FILE holds times of edges or wake-ups, or the latency of each cycle, or the time since "
+    "the one before.",
 )
 @click.option(
     "--unit",
@@ -35,6 +41,9 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 @click.option("--column", default="", help="Column of the values: its name, or its number from 0.")
 @click.option(
     "--cycles", default="", help="Column of the cycle numbers, needed if cycles were missed."
+)
+@click.option(
+    "--only", default="", metavar="COLUMN=VALUE", help="Rows of one thread: --only thread=2."
 )
 @click.option(
     "--window",
@@ -58,10 +67,11 @@ _TO_US = {"ns": 1e-3, "us": 1.0, "ms": 1e3, "s": 1e6}
 def jitter(
     file: Path,
     period_us: float,
-    kind: Literal["edges", "latencies"],
+    kind: Kind,
     unit: str,
     column: str,
     cycles: str,
+    only: str,
     window: int | None,
     limit: float | None,
     clock_class: ClockClass,
@@ -70,14 +80,16 @@ def jitter(
 ) -> None:
     """Separate the times in FILE (.npy, or text in columns) into clock rate, drift and jitter.
 
+    The output of `cyclictest -v` is read, too: one thread at a time.
+
     \b
     kadenz jitter edges.npy --period-us 1000 --html edges.html
     kadenz jitter log.csv --column late_us --kind latencies --unit us --cycles cycle --period-us 500
     """
-    from kadenz.analysis.jitter import analyse_series, jitter_row, tail_row
+    from kadenz.analysis.jitter import analyse_series
     from kadenz.analysis.series_file import read_series
     from kadenz.analysis.units import Unit
-    from kadenz.report.jitter_words import limit_words, series_lines
+    from kadenz.report.jitter_words import series_lines
 
     if not 0.0 < period_us < math.inf:
         raise UsageError(
@@ -89,23 +101,27 @@ def jitter(
         )
     scale = _TO_US[unit]
     shown = Unit("µs", "us", scale, clock_class, is_time=clock_class in ("hardware", "hosted"))
-    values, cycle_numbers = read_series(file, column=column, cycles=cycles)
+    if kind == "periods" and cycles:
+        raise UsageError(
+            "--cycles: measured periods have no cycle numbers; a missed cycle makes one longer",
+            remedy="Leave out --cycles",
+        )
+    series = read_series(file, column=column, cycles=cycles, only=only)
     try:
         found = analyse_series(
-            values, kind, period_us, scale, cycles=cycle_numbers, window=window, limit=limit
+            series.values,
+            kind,
+            period_us,
+            scale,
+            cycles=series.cycles,
+            window=window,
+            limit=limit,
+            printed_step=series.printed_step,
         )
     except UsageError as error:
         raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None
     if as_json:
-        import msgspec
-
-        row: dict[str, object] = {"file": str(file), "jitter": jitter_row(found.jitter, shown)}
-        row |= {"tail": tail_row(found.tail, shown) if found.tail else None}
-        row |= {"no_tail": found.no_tail, "quantity": found.quantity}
-        if found.limit is not None:
-            words = {"unit": unit, "sentence": limit_words(found, unit)}
-            row["limit"] = msgspec.to_builtins(found.limit) | words
-        click.echo(msgspec.json.format(msgspec.json.encode(row), indent=1))
+        click.echo(_json(file, found, shown, unit))
     else:
         click.echo("\n".join(series_lines(found, shown, unit)))
     if html is not None:
@@ -113,3 +129,19 @@ def jitter(
 
         write_jitter_page(html, file.name, found, shown, unit)
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
+
+
+def _json(file: Path, found: SeriesResult, shown: Unit, unit: str) -> str:
+    """One object with the figures in `shown`; the limit is in the `unit` of the values."""
+    import msgspec
+
+    from kadenz.analysis.jitter import jitter_row, tail_row
+    from kadenz.report.jitter_words import limit_words
+
+    row: dict[str, object] = {"file": str(file), "jitter": jitter_row(found.jitter, shown)}
+    row |= {"tail": tail_row(found.tail, shown) if found.tail else None}
+    row |= {"no_tail": found.no_tail, "quantity": found.quantity}
+    if found.limit is not None:
+        words = {"unit": unit, "sentence": limit_words(found, unit)}
+        row["limit"] = msgspec.to_builtins(found.limit) | words
+    return msgspec.json.format(msgspec.json.encode(row), indent=1).decode()

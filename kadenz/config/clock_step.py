@@ -18,7 +18,7 @@ _Ints = npt.NDArray[np.int64]
 MOST = 2_000  # distances show a step as well as more of them
 _ANCHORS = 8
 # Whether distances fit a step by chance: at most this, over all steps that were tried.
-_ALPHA = 1e-6
+_ALPHA = 5e-3
 # Below, every whole number is within 1 of a multiple.
 _LEAST = 3.0
 _PIECE = 1 / 32  # of the steps that are tried at once
@@ -33,7 +33,7 @@ def clock_step(distances: npt.NDArray[np.integer]) -> float:
     off by less than 1. Method: the greatest common divisor; then, in units of it, the largest step
     that keeps every distance, and every difference of two, within its rounding of a multiple. The
     step's interval narrows from short distances to long ones; a distance whose multiple is not
-    yet certain is left out. The step counts if fewer than one in a million sets of random distances
+    yet certain is left out. The step counts if fewer than one in 200 sets of random distances
     would fit one as well. Steps below about five units of rounding are not seen.
     """
     sizes = np.unique(np.abs(np.asarray(distances, dtype=np.int64)))
@@ -48,7 +48,7 @@ def clock_step(distances: npt.NDArray[np.integer]) -> float:
         return float(divisor)
     pieces = list(_pieces(int(gaps.min())))
     known = list(_ascending(sizes))
-    fits = (_fitted(known, low, high, len(pieces)) for low, high in pieces)
+    fits = (_fitted(known, low, high, tried) for tried, (low, high) in enumerate(pieces, start=1))
     return divisor * next((step for step in fits if step), 1.0)
 
 
@@ -62,24 +62,27 @@ def _pieces(gap: int) -> list[tuple[float, float]]:
     return found
 
 
-def _ascending(sizes: _Ints) -> Iterator[tuple[int, int]]:
-    """Distances with their largest error, short ones first: of two readings 1, of four 2."""
+def _ascending(sizes: _Ints) -> Iterator[tuple[int, int, bool]]:
+    """Distances and differences of two, short ones first, with their largest error and whether
+    they are independent of each other: those from one anchor are.
+    """
     anchors = sizes[np.linspace(0, sizes.size - 1, _ANCHORS).astype(np.intp)]
-    apart = np.unique(np.concatenate([np.abs(sizes - anchor) for anchor in anchors]))
-    found = [(int(size), 2) for size in apart if size > 2] + [(int(size), 1) for size in sizes]
+    found = {(int(size), 1, False) for size in sizes}
+    for number, anchor in enumerate(anchors):
+        found |= {(int(size), 2, not number) for size in np.abs(sizes - anchor) if size > 2}
     yield from sorted(found)
 
 
-def _fitted(known: list[tuple[int, int]], low: float, high: float, tried: int) -> float:
+def _fitted(known: list[tuple[int, int, bool]], low: float, high: float, tried: int) -> float:
     """The step within [low, high] that fits all distances; 0.0 if none does, or by chance."""
-    chance, last = math.log(tried), 0
-    for size, error in known:
+    chance, last = math.log(tried * (tried + 1)), 0  # of all that may be tried together: 1
+    for size, error, alone in known:
         near, far = size - error - _EXACT, size + error + _EXACT
         first, final = math.ceil(near / high), math.floor(far / low)
         if first > final:
             return 0.0
         if first == final and first > 0:
-            if size > last + 2:  # else it says the same as the one before
+            if alone and size > last + 2:  # else it says the same as the one before
                 wide = 2 * error + 1 + first * (high - low)
                 chance += math.log(min(1.0, wide / high))
                 last = size

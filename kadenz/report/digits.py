@@ -11,13 +11,16 @@ from kadenz.stats.percentiles import Percentile
 
 ABSENT = "–"
 SIGNIFICANT = 4
+_NOTHING = 5e-10  # smaller values show no digit of the nine
 
 
 def number(value: float | None) -> str:
     """Four significant digits; integers in full; "–" for a missing value."""
     if value is None or not math.isfinite(value):
         return ABSENT
-    if value == 0.0 or (float(value).is_integer() and abs(value) < 1e15):
+    if abs(value) < _NOTHING:
+        return "0"
+    if float(value).is_integer() and abs(value) < 1e15:
         return f"{int(value):,}"
     decimals = SIGNIFICANT - 1 - math.floor(math.log10(abs(value)))
     if decimals <= 0:

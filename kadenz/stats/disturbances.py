@@ -105,6 +105,8 @@ def find_disturbances(
     cycles: npt.ArrayLike | None = None,
     slowest: float | None = None,
     alpha: float = 0.01,
+    step: float = 0.0,
+    rounding: float = 0.0,
 ) -> Disturbances:
     """Finds the disturbances in the jitter `samples` (n,), n >= 64, of the cycles `cycles` (n,)
     (None: every cycle).
@@ -117,7 +119,9 @@ def find_disturbances(
     repeated, up to eight times. `alpha` is shared by all searches of a round, so that a series
     without a period gets one reported with at most that probability; simulated shares are in
     docs/explanation/jitter.md. Smooth periodic disturbances below the threshold are lines in the
-    spectrum of the other samples (waves.py), with periods up to `slowest` cycles. A train needs six
+    spectrum of the other samples (waves.py), with periods up to `slowest` cycles. An event is
+    farther from the median than `step`, that of the clock, and a wave larger than `rounding`, the
+    numerical error of the samples: neither is a disturbance. A train needs six
     strikes and five full periods. Periods under five cycles, or that drift by more than a quarter
     of a period over the series, are not found. Undefined if `cycles` are not cycle numbers
     (cycles.check_span).
@@ -132,7 +136,7 @@ def find_disturbances(
     length = int(places[-1]) + 1
     data = order(array)
     median = data.median
-    reach = DEVIATIONS * robust_spread(data)
+    reach = max(DEVIATIONS * robust_spread(data), step, rounding)
     late = max(median + reach, data.quantile(1.0 - LARGEST_SHARE))
     early = min(median - reach, data.quantile(LARGEST_SHARE))
     sides = [
@@ -148,6 +152,7 @@ def find_disturbances(
         rest.append(left)
     quiet = np.asarray(np.where((array > late) | (array < early), median, array), dtype=np.float64)
     waves = find_waves(quiet - median, places, length, slowest, alpha / 2.0)
+    waves = tuple(wave for wave in waves if wave.amplitude > rounding)
     left = _join(rest)
     largest = np.argsort(-np.abs(left.size))[:LISTED]
     count = sum(side.cycle.size for side in sides)

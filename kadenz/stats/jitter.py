@@ -18,6 +18,8 @@ from kadenz.stats.trend import moving_trend
 
 # Spectral lines slower than half a window belong to the drift.
 SLOWEST_WAVE = 0.5
+# Operations that round one after the other, at most.
+ROUNDINGS = 16.0
 
 
 @dataclass(frozen=True)
@@ -64,16 +66,23 @@ def decompose(
     by moving median (trend.py), disturbances.py on the rest. `cycles` (n,) gives the cycle of each
     time if some were missed. The bias is bounded by the moving average of the events' absolute
     deviations: below the event threshold, everything is jitter by definition. `step` is the clock's
-    (0: none): a wave at a beat of step and period (beat.py) is marked. Undefined as in drift.py and
-    disturbances.py.
+    (0: none): no event is smaller, and a wave at a beat of step and period (beat.py) is marked.
+    What only the rounding of float64 makes is zero. Undefined as in drift.py and disturbances.py.
     """
     if cycles is not None:
         check_span(np.asarray(cycles), "jitter")
     drift = separate_drift(
         times, cycles=cycles, nominal_period=nominal_period, window=window, seed=seed
     )
+    rounding = _rounding(times, drift)
+    drift = _without(drift, rounding)
     found = find_disturbances(
-        drift.jitter, cycles=drift.cycles, slowest=SLOWEST_WAVE * drift.window, alpha=alpha
+        drift.jitter,
+        cycles=drift.cycles,
+        slowest=SLOWEST_WAVE * drift.window,
+        alpha=alpha,
+        step=step,
+        rounding=rounding,
     )
     if step > 0.0:
         found = replace(found, waves=mark_beats(found.waves, drift, step))
@@ -84,6 +93,29 @@ def decompose(
         summary=summarize(drift.jitter),
         disturbances=found,
         bias=_bias(drift, robust, found),
+    )
+
+
+def _rounding(times: npt.ArrayLike, drift: Drift) -> float:
+    """The numerical error of the views: that of the times, and of products as large as they."""
+    given = np.asarray(times)
+    largest = drift.period.value * drift.n
+    if given.dtype.kind == "f":
+        largest = max(largest, float(np.abs(given).max()))
+    return ROUNDINGS * float(np.finfo(np.float64).eps) * largest
+
+
+def _without(drift: Drift, rounding: float) -> Drift:
+    """Drift and jitter; values below `rounding` are zero."""
+
+    def clean(view: Floats) -> Floats:
+        return np.asarray(np.where(np.abs(view) < rounding, 0.0, view), dtype=np.float64)
+
+    return replace(
+        drift,
+        compensated=clean(drift.compensated),
+        drift=clean(drift.drift),
+        jitter=clean(drift.jitter),
     )
 
 

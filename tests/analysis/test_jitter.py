@@ -247,12 +247,12 @@ def test_the_step_of_edges_is_also_known_in_a_run(tmp_path: Path) -> None:
 def test_columns_are_found_by_name_and_number(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
     file.write_text("# made by hand\ncycle; late\n0; 5.5\n2; 6\n\n3; 7 # the last\n")
-    values, cycles = read_series(file, column="late", cycles="cycle")
-    assert values.tolist() == [5.5, 6.0, 7.0] and cycles is not None
-    assert cycles.tolist() == [0, 2, 3]
-    assert read_series(file, column="1")[0].tolist() == [5.5, 6.0, 7.0]
+    series = read_series(file, column="late", cycles="cycle")
+    assert series.values.tolist() == [5.5, 6.0, 7.0] and series.cycles is not None
+    assert series.cycles.tolist() == [0, 2, 3]
+    assert read_series(file, column="1").values.tolist() == [5.5, 6.0, 7.0]
     (tmp_path / "one.txt").write_text("1767225600000000001\n1767225600001000000\n")
-    assert read_series(tmp_path / "one.txt")[0].tolist() == [
+    assert read_series(tmp_path / "one.txt").values.tolist() == [
         1767225600000000001,
         1767225600001000000,
     ]

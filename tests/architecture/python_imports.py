@@ -52,6 +52,7 @@ ARROWS: dict[str, set[str]] = {
     "analysis": {
         "store",
         "stats",
+        "config.clock_step",
         "config.manifest",
         "config.profile",
         "config.timeline",

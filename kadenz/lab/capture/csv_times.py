@@ -33,7 +33,7 @@ class Rows:
 
     @property
     def times(self) -> npt.NDArray[np.float64]:
-        """The first column of the first rows, up to a cell that is no number."""
+        """The first column of the first rows, up to a cell with words."""
         return _numbers([cell for cell, _ in self.first])
 
     @property

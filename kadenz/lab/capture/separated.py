@@ -97,7 +97,7 @@ class _RowReader:
         return times, known, rows[:, 1:]
 
     def _odd(self, row: npt.NDArray[np.float64], known: bool) -> str:
-        """What is wrong with a row."""
+        """The damage of a row, in words."""
         if known:
             return "a level is not 0 or 1"
         if abs(row[0] * self.file.ticks) < _MOST_TICKS:
