@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kadenz.analysis.trace import MARKS, SWITCH, Event, Who, interrupt_of, parse_trace
+from kadenz.analysis.trace import (
+    LOST,
+    MARKS,
+    SWITCH,
+    Event,
+    Who,
+    interrupt_of,
+    lost_words,
+    parse_trace,
+)
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
 from kadenz.errors import StoreError
 from kadenz.store import Run
@@ -49,8 +58,11 @@ def traced_timelines(run: Run) -> list[Timeline]:
             )
         name = run.manifest.target.name
         begin, end = program.record
+        warnings = program.warnings()
         found.append(
-            Timeline(TIMELINE_VERSION, record.id, record.bench, name, "ns", begin, end, tracks)
+            Timeline(
+                TIMELINE_VERSION, record.id, record.bench, name, "ns", begin, end, tracks, warnings
+            )
         )
     return found
 
@@ -65,21 +77,32 @@ def recorded_timeline(events: Iterable[Event], name: str) -> Timeline | None:
     if not tracks:
         return None
     begin, end = program.record
-    return Timeline(TIMELINE_VERSION, 0, name, "Linux", "ns", begin, end, tracks)
+    warnings = program.warnings()
+    return Timeline(TIMELINE_VERSION, 0, name, "Linux", "ns", begin, end, tracks, warnings)
 
 
 class _Program:
-    """The last program that began, and everything that it started."""
+    """The last program that began, and everything that it started.
+
+    Where events of a processor were lost, nothing spans the gap: what executed there may have
+    ended, and ends at the last event before.
+    """
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._forget()
         self._last = 0
+        seen: dict[int, int] = {}  # the last event of each processor
         for event in events:
             if event.name == _EXECUTED:
                 self._forget()
+            if event.name == LOST:
+                self._gap(event, seen.get(event.cpu, _ns(event)))
+            seen[event.cpu] = _ns(event)
             if event.name in MARKS:
                 self._mark(event)
-            elif not self._stamps:  # they are written when the record has closed
+            elif (
+                event.name != LOST and not self._stamps
+            ):  # they are written when the record has closed
                 self._take(event)
                 self._last = _ns(event)
         for pid in list(self._running):
@@ -92,11 +115,43 @@ class _Program:
         """Nothing is known before a program begins."""
         self._names: dict[int, str] = {}
         self._slices: dict[tuple[TrackKind, int | str], list[Slice]] = {}
-        self._running: dict[int, int] = {}  # since when
+        self._running: dict[int, tuple[int, int]] = {}  # since when, and where
+        self._lost: dict[int, list[tuple[int, Slice]]] = {}  # of each processor, with their number
         self._calls: dict[int, tuple[str, int]] = {}
         self._interrupts: dict[tuple[int, Who], tuple[str, int]] = {}
         self._first = 0
         self._stamps: list[tuple[int, str]] = []
+
+    def _gap(self, event: Event, begin: int) -> None:
+        """Ends what was going on at `begin`, the last event before; calls of threads elsewhere
+        that wait may have ended there, too."""
+        count = int(event.text or 0)
+        gap = Slice(f"{lost_words(count)} lost", begin, _ns(event))
+        self._lost.setdefault(event.cpu, []).append((count, gap))
+        elsewhere = {pid for pid, (_, cpu) in self._running.items() if cpu != event.cpu}
+        for pid in self._running.keys() - elsewhere:
+            self._stops(pid, begin)
+        for pid in self._calls.keys() - elsewhere:
+            name, since = self._calls.pop(pid)
+            self._add(("call", pid), name, since, begin)
+        for key in [key for key in self._interrupts if key[0] == event.cpu]:
+            del self._interrupts[key]
+
+    def warnings(self) -> list[str]:
+        """What is missing of each processor, during the record."""
+        found = []
+        for cpu, gaps in self._lost.items():
+            inside = [(count, cut) for count, gap in gaps for cut in self._cut([gap])]
+            if not inside:
+                continue
+            spent = sum(gap.end - gap.begin for _, gap in inside)
+            places = f"{len(inside):,} {'gap' if len(inside) == 1 else 'gaps'}"
+            number = 0 if any(not count for count, _ in inside) else sum(c for c, _ in inside)
+            found.append(
+                f"CPU {cpu} lost {lost_words(number)} in {places} of {spent:,} ns in all: what "
+                "happened there is unknown"
+            )
+        return found
 
     def _extent(self) -> tuple[int, int]:
         """The first to the last execution of the threads that it started, or of its own."""
@@ -122,6 +177,8 @@ class _Program:
         for (kind, who), slices in self._slices.items():
             if kind == "exception":
                 found.append(Track(kind, str(who), slices))
+        for cpu, gaps in self._lost.items():
+            found.append(Track("lost", f"CPU {cpu}", [gap for _, gap in gaps]))
         cut = [Track(one.kind, one.name, self._cut(one.slices)) for one in found]
         return [one for one in cut if one.slices]
 
@@ -153,7 +210,7 @@ class _Program:
         if event.name == _EXECUTED and (match := _EXEC.search(event.text)):
             self._first = int(match[1])
             self._names[self._first] = event.task
-            self._running[int(match[1])] = at
+            self._running[int(match[1])] = at, event.cpu
         elif event.name == "sched_process_fork" and (match := _FORK.search(event.text)):
             if int(match[1]) in self._names:
                 self._names[int(match[2])] = self._names[int(match[1])]
@@ -163,19 +220,18 @@ class _Program:
                 self._names[before] = match["prev"]
                 self._stops(before, at)
             if after in self._names:
-                self._running[after] = at
+                self._running[after] = at, event.cpu
         elif event.pid in self._names:
             # With a PID filter, Linux omits some switches from idle: a thread with an event runs.
-            self._running.setdefault(event.pid, at)
+            self._running.setdefault(event.pid, (at, event.cpu))
             if event.name.startswith(_CALL):
                 self._call(event, at)
             elif who := interrupt_of(event):
                 self._interrupt(event, who, at)
 
     def _stops(self, pid: int, at: int) -> None:
-        begin = self._running.pop(pid, None)
-        if begin is not None:
-            self._add(("thread", pid), "", begin, at)
+        if pid in self._running:
+            self._add(("thread", pid), "", self._running.pop(pid)[0], at)
 
     def _call(self, event: Event, at: int) -> None:
         if not event.text.startswith("->"):

@@ -29,8 +29,12 @@ _IRQ = re.compile(r"irq=(?P<number>\d+)(?: name=(?P<name>.*))?")
 _SOFT = re.compile(r"vec=(?P<number>\d+)(?: \[action=(?P<name>\w+)\])?")
 _VECTOR = re.compile(r"vector=(?P<number>\d+)")
 MARKS = ("tracing_mark_write", "print")
+# The kernel: "CPU:1 [LOST 88 EVENTS]"; trace-cmd: "CPU:1 [88 EVENTS DROPPED]"; both may not know
+# the number.
+_LOST = re.compile(r"CPU:\s*(?P<cpu>\d+) \[(?:LOST )?(?:(?P<count>\d+) )?EVENTS(?: DROPPED)?\]")
+LOST = "lost events"  # the name of an event that stands for those, with their number as its text
 
-Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "unknown"]
+Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "lost", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,8 @@ class Occupant:
             return "no thread: the CPU was idle"
         if self.kind == "unknown":
             return "unknown: the trace begins later"
+        if self.kind == "lost":
+            return f"unknown: the trace lost {lost_words(self.number)} there"
         return f"{self.kind} {self.number}" + (f" ({self.name})" if self.name else "")
 
 
@@ -120,18 +126,29 @@ def parse_trace(text: str) -> list[Event]:
 
 
 def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """The events of a trace, in its order."""
+    """The events of a trace, in its order; `LOST` before the first event of a CPU behind a gap."""
+    lost: dict[int, str] = {}
     for line in lines:
         match = _LINE.match(line) if not line.startswith("#") else None
         if match:
+            cpu, time = int(match["cpu"]), float(match["time"])
+            if cpu in lost:
+                yield Event(time=time, cpu=cpu, task="", pid=-1, name=LOST, text=lost.pop(cpu))
             yield Event(
-                time=float(match["time"]),
-                cpu=int(match["cpu"]),
+                time=time,
+                cpu=cpu,
                 task=match["task"],
                 pid=int(match["pid"]),
                 name=match["name"],
                 text=match["text"],
             )
+        elif gap := _LOST.match(line.strip()):
+            lost[int(gap["cpu"])] = gap["count"] or ""
+
+
+def lost_words(count: int) -> str:
+    """ "88 events"; a number of 0 is not known."""
+    return f"{count:,} {'event' if count == 1 else 'events'}" if count else "events"
 
 
 def marks(events: Iterable[Event]) -> list[Event]:
@@ -157,6 +174,8 @@ def blame(
     for event in events:
         if until_s is not None and event.time > until_s:
             break
+        if event.name == LOST and ran is not None and event.cpu == ran.cpu:
+            ran = None  # it may have begun to run again among them
         if event.name == "sched_switch":
             match = SWITCH.search(event.text)
             if match and thread in (int(match["next_pid"]), match["next"]):
@@ -184,6 +203,8 @@ def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float |
     """When the thread was last made ready before it ran: the first of waking and wake-up."""
     found = None
     for event in reversed(before):
+        if event.name == LOST and found is None:
+            return None  # the waking may be among them
         if event.name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
             match = _WAKE.search(event.text)
             if match and int(match["pid"]) == pid:
@@ -213,6 +234,12 @@ def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> lis
     running = Who("unknown", "", 0)
     at = due
     for event in events:
+        if event.name == LOST:
+            gap = Who("lost", "", int(event.text or 0))
+            _add(spent, gap, max(at, due), min(event.time, ran))
+            at, running = max(at, event.time), Who("unknown", "", 0)
+            above.clear()
+            continue
         if running.kind == "unknown":
             begin = min(max(event.time, due), ran)
             _add(spent, running, at, begin)

@@ -152,6 +152,9 @@ def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:
     from kadenz.report.timelines import shares, write_files
 
     files = write_files(timelines, folder)
+    for one in timelines:
+        for warning in one.warnings:
+            click.echo(f"warning: {one.bench}: {warning}", err=True)
     if not shown:
         return
     screen = console()

@@ -11,8 +11,8 @@ TIMELINE_VERSION = 1
 # sample: from BEGIN to END. thread: it executes. exception: its handler does. call: the thread is
 # in a function of the kernel, also while others execute. wait: a period of a task is released but
 # has not started. period: it has started and has not completed, even while others execute.
-# frame: it is on the bus.
-TrackKind = Literal["sample", "thread", "exception", "call", "wait", "period", "frame"]
+# frame: it is on the bus. lost: events of a processor are missing, so that nothing is known of it.
+TrackKind = Literal["sample", "thread", "exception", "call", "wait", "period", "frame", "lost"]
 
 
 class Slice(msgspec.Struct, array_like=True):
@@ -42,6 +42,7 @@ class Timeline(msgspec.Struct):
     begin: int
     end: int
     tracks: list[Track]
+    warnings: list[str] = []
 
     @property
     def units(self) -> str:

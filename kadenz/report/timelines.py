@@ -12,7 +12,7 @@ from typing import Any
 from vcd import VCDWriter
 
 from kadenz import __version__
-from kadenz.config.timeline import Timeline
+from kadenz.config.timeline import Slice, Timeline
 from kadenz.report.render import write_text
 from kadenz.report.svg.panel import standalone
 from kadenz.report.svg.timeline import label, timeline_picture, window_of
@@ -38,19 +38,40 @@ def write_files(timelines: Sequence[Timeline], folder: Path) -> list[Path]:
 
 
 def shares(timeline: Timeline) -> Table:
-    """How often and how long each thread and handler executed, or each task was at work."""
-    whole_record = timeline.end - timeline.begin
+    """How often and how long each thread and handler executed, or each task was at work.
+
+    Shares are of the time without gaps, in which events were lost.
+    """
+    gaps = _gaps(timeline)
+    known = timeline.end - timeline.begin - sum(end - begin for begin, end in gaps)
     rows = []
     for track in timeline.tracks:
         if track.kind not in ("thread", "exception", "period", "frame"):
             continue
         spent = sum(one.end - one.begin for one in track.slices)
-        share = f"{100 * spent / max(whole_record, 1):.1f} %"
+        unsure = sum(_common(one, gaps) for one in track.slices)
+        share = f"{100 * (spent - unsure) / max(known, 1):.1f} %"
         row = words(track.name), words(track.kind), whole(len(track.slices))
         rows.append((*row, whole(spent), words(share)))
     title = f"{timeline.bench} on {timeline.target}"
     columns = ("who", "kind", "times", timeline.units, "share")
     return Table("timeline", title, columns, tuple(rows), frozenset({2, 3, 4}))
+
+
+def _gaps(timeline: Timeline) -> list[tuple[int, int]]:
+    """The times in which events of some processor were lost, joined."""
+    lost = (one for track in timeline.tracks if track.kind == "lost" for one in track.slices)
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted((one.begin, one.end) for one in lost):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((begin, end))
+    return found
+
+
+def _common(one: Slice, gaps: Sequence[tuple[int, int]]) -> int:
+    return sum(max(0, min(one.end, end) - max(one.begin, begin)) for begin, end in gaps)
 
 
 def chrome(timeline: Timeline) -> str:
@@ -110,7 +131,7 @@ def vcd(timeline: Timeline) -> str:
 def _wires(timeline: Timeline) -> Iterator[tuple[str, str, list[tuple[int, int]]]]:
     """Scope, name and spans of each wire."""
     scopes = {"thread": "threads", "exception": "exceptions"}
-    scopes |= {"wait": "released", "period": "tasks", "frame": "bus"}
+    scopes |= {"wait": "released", "period": "tasks", "frame": "bus", "lost": "lost"}
     taken: set[tuple[str, str]] = set()
     for track in timeline.tracks:
         spans: dict[tuple[str, str], list[tuple[int, int]]] = {}

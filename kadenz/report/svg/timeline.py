@@ -30,6 +30,7 @@ _KINDS: dict[TrackKind, tuple[int, str]] = {
     "wait": (0, "released, not started"),
     "period": (1, "started, not completed, also while others execute"),
     "frame": (2, "the frame is on its way"),
+    "lost": (4, "events were lost: nothing is known"),
 }
 _SHOWN = 2  # samples in the picture
 _EXECUTIONS = 8  # of threads, at most, in a picture without samples
