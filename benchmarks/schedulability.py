@@ -149,7 +149,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         overheads = measure(options.target, ["interference"], folder / "overheads")
-        tick = tick_period(Measurements([overheads]))
+        tick = float(tick_period(Measurements([overheads])))
         sets = [task_set(random, number, tick) for number in range(options.sets)]
         budgets = observe(options.target, sets, overheads, folder)
     print(

@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
-from kadenz.analysis.overheads import Measurements, Overhead, overheads_of, tick_period
+from kadenz.analysis.overheads import SECTIONS, Measurements, Overhead, overheads_of, tick_period
 from kadenz.analysis.resources import Use, blocking_times
 from kadenz.analysis.runs import refusal
 from kadenz.analysis.task_units import TaskUnits
@@ -19,11 +20,14 @@ from kadenz.config.params import Params
 from kadenz.config.quantity import parse_points
 from kadenz.config.task_set import TaskEntry, TaskSet
 from kadenz.errors import UsageError
+from kadenz.stats.exact import Time
 from kadenz.stats.response_time import Kernel, PeriodicTask, response_times, utilisation
 from kadenz.store import Run
 
 WORKLOAD = "workload/taskset"
 WORKLOAD_TASKS = 6
+# Why the blocking of a set with [[task.section]] has no bound.
+LOCKS = f"its tasks lock resources, and {SECTIONS}"
 
 
 @dataclass(frozen=True)
@@ -41,16 +45,17 @@ class TaskBudget:
 
     name: str
     urgency: int  # 1: the least urgent of the set
-    execution: float
+    execution: Time
     period_ticks: int  # of the kernel
-    period: float
-    deadline: float
-    blocking: float  # by resources and by sleeps of less urgent tasks
-    bound: float
+    period: Time
+    deadline: Time
+    blocking: Time  # by resources and by sleeps of less urgent tasks
+    bound: Time
+    too_small: str = ""  # why the bound may be too small
     observed: Observed | None = None
 
     @property
-    def margin(self) -> float:
+    def margin(self) -> Time:
         """Deadline less bound: below zero if the task may be late."""
         return self.deadline - self.bound
 
@@ -67,18 +72,28 @@ class Budget:
     name: str
     target: str
     unit: Unit
-    tick: float
+    tick: Fraction
     tasks: tuple[TaskBudget, ...]  # the most urgent first
     overheads: Mapping[str, Overhead]
-    work: float  # utilisation by the tasks' own work
-    load: float  # including the kernel's overheads
+    work: Time  # utilisation by the tasks' own work
+    load: Time  # including the kernel's overheads
     kernel: Kernel
     model: tuple[PeriodicTask, ...]  # one for each task
 
     @property
+    def late(self) -> tuple[TaskBudget, ...]:
+        """The tasks whose bound is above their deadline."""
+        return tuple(task for task in self.tasks if task.margin < 0)
+
+    @property
+    def undecided(self) -> tuple[TaskBudget, ...]:
+        """The tasks that would meet their deadline if their bound were not too small."""
+        return tuple(task for task in self.tasks if task.margin >= 0 and task.too_small)
+
+    @property
     def schedulable(self) -> bool:
-        """Whether every bound is within its deadline."""
-        return all(task.margin >= 0 for task in self.tasks)
+        """Whether every task certainly meets its deadline."""
+        return not self.late and not self.undecided
 
 
 def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
@@ -91,19 +106,26 @@ def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
         key: units.work(text, f"overheads.{key}") for key, text in given.overheads.given.items()
     }
     overheads = overheads_of(measured, len(given.task), by_hand)
+    if "blocking" not in by_hand and any(one.section for one in given.task):
+        overheads["blocking"] = replace(overheads["blocking"], too_small=LOCKS)
     kernel = Kernel(tick_period=tick, **{name: one.ticks for name, one in overheads.items()})
     tasks = _tasks(given, units, measured, kernel)
     asked = utilisation([_periodic(one) for one in tasks], Kernel())
-    if asked > 1.0:
+    if asked > 1:
         raise UsageError(
-            f"{given.name}: the tasks ask for {100 * asked:.1f} % of one processor",
+            f"{given.name}: the tasks ask for {float(100 * asked):.1f} % of one processor",
             remedy="Lengthen periods or shorten execution times: no schedule exists",
         )
     model = [_periodic(one) for one in tasks]
     bounds = response_times(model, kernel)
     tasks = [
-        replace(one, bound=bound, blocking=one.blocking + (kernel.blocking if place else 0.0))
-        for one, bound, place in zip(tasks, bounds, _below(tasks), strict=True)
+        replace(
+            one,
+            bound=bound,
+            blocking=one.blocking + (kernel.blocking if below else 0),
+            too_small=overheads["blocking"].too_small if below else "",
+        )
+        for one, bound, below in zip(tasks, bounds, _below(tasks), strict=True)
     ]
     return Budget(
         name=given.name,
@@ -211,7 +233,9 @@ def _urgencies(given: TaskSet, places: Sequence[int]) -> dict[int, int]:
 def _task(one: TaskEntry, units: TaskUnits, measured: Measurements) -> TaskBudget:
     ticks = units.kernel_ticks(one.period, _where(one, "period"))
     period = ticks * units.tick
-    execution = units.work(one.execution, _where(one, "execution")) if one.execution else 0.0
+    execution = (
+        units.work(one.execution, _where(one, "execution")) if one.execution else Fraction(0)
+    )
     if one.measured is not None:
         longest = _longest(measured, one.measured.bench, _where(one, "measured.bench"))
         execution += one.measured.times * longest
@@ -222,7 +246,7 @@ def _task(one: TaskEntry, units: TaskUnits, measured: Measurements) -> TaskBudge
         period_ticks=ticks,
         period=period,
         deadline=units.span(one.deadline, _where(one, "deadline")) if one.deadline else period,
-        blocking=0.0,
+        blocking=0,
         bound=math.inf,
     )
 
@@ -231,11 +255,11 @@ def _where(one: TaskEntry, key: str) -> str:
     return f"task `{one.name}`: {key}"
 
 
-def _longest(measured: Measurements, text: str, where: str) -> float:
+def _longest(measured: Measurements, text: str, where: str) -> int:
     """The longest sample of the records that `text` selects, in ticks of the clock."""
     points = parse_points(text, where)
     found = [
-        float(np.max(run.samples(entry, lane)))
+        int(np.max(run.samples(entry, lane)))
         for run in measured.runs
         for entry in run.manifest.records
         if points.concern(entry.bench, entry.params)

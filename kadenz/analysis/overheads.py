@@ -8,7 +8,8 @@ terms are those of `stats.response_time.Kernel`; docs/explanation/schedulability
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from kadenz.analysis.runs import refusal
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.params import number
 from kadenz.errors import UsageError
+from kadenz.stats.exact import Time
 from kadenz.store import Run
 from kadenz.store.profiles import read_profiles
 
@@ -25,14 +27,17 @@ FAMILY = "interference/"
 CRITICAL = "critical/"
 WAKE = "cyclic/wakeup-latency"
 Ticks = NDArray[np.int64]
+# Why blocking by services other than a sleep has no bound (docs/explanation/critical.md).
+SECTIONS = "an interrupt in a section of a kernel service makes the section longer"
 
 
 @dataclass(frozen=True)
 class Overhead:
     """One term in ticks of the run's clock, and where it comes from."""
 
-    ticks: float
+    ticks: Time
     source: str  # "interference/job tasks=6", "by hand"
+    too_small: str = ""  # why it may be too small for a bound
 
 
 @dataclass(frozen=True)
@@ -106,13 +111,14 @@ def _found(run: Run, entry: RecordEntry) -> _Found:
     return _Found(" ".join([entry.bench, *params]), values)
 
 
-def tick_period(measured: Measurements) -> float:
+def tick_period(measured: Measurements) -> Fraction:
     """Mean time from tick to tick, in ticks of the clock."""
-    return float(measured.record(FAMILY + "tick").values["period"].mean())
+    periods = measured.record(FAMILY + "tick").values["period"]
+    return Fraction(int(periods.sum()), len(periods))
 
 
 def overheads_of(
-    measured: Measurements, tasks: int, by_hand: Mapping[str, float]
+    measured: Measurements, tasks: int, by_hand: Mapping[str, Fraction]
 ) -> dict[str, Overhead]:
     """Every term but the tick's period, by its name in `Kernel`; `by_hand` overrides.
 
@@ -150,7 +156,8 @@ def _release(measured: Measurements) -> Overhead:
     shares = []
     for found in measured.all(FAMILY + "release"):
         tasks = int(found.name.rpartition("=")[2])
-        shares.append(((found.most("release") - found.least("loop") - least) / tasks, found.name))
+        cost = found.most("release") - found.least("loop") - least
+        shares.append((Fraction(cost, tasks), found.name))
     return Overhead(*max(shares))
 
 
@@ -188,7 +195,7 @@ def _blocking(measured: Measurements, tasks: int) -> Overhead:
     """How much later a thread wakes while a less urgent one calls a service of the kernel.
 
     For the sleep, from the sweep; for other services, from their longest section, if a run has
-    their profiles.
+    their profiles. That is the least they can take: an interrupt in a section also makes it longer.
     """
     swept = _blocking_by_sleep(measured, tasks)
     longest = longest_section(measured.runs)
@@ -196,7 +203,8 @@ def _blocking(measured: Measurements, tasks: int) -> Overhead:
         return swept
     late = _late_tick(measured, tasks)
     by_section = Overhead(longest.ticks + late.ticks, f"{longest.source}, {late.source}")
-    return max(swept, by_section, key=lambda one: one.ticks)
+    longer = max(swept, by_section, key=lambda one: one.ticks)
+    return replace(longer, too_small=SECTIONS)
 
 
 def _blocking_by_sleep(measured: Measurements, tasks: int) -> Overhead:

@@ -6,9 +6,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from kadenz.analysis.budget import Budget, TaskBudget
 from kadenz.stats.breaking_point import largest, least_whole
+from kadenz.stats.exact import Time
 from kadenz.stats.response_time import schedulable
 
 # A period is followed up to this many times its value.
@@ -20,8 +22,8 @@ class Change:
     """The value up to which every deadline is met, in ticks of the clock."""
 
     what: str  # "execution of control"
-    present: float
-    limit: float | None  # None: this change alone does not make it
+    present: Time
+    limit: Time | None  # None: this change alone does not make it
     farthest: bool = False  # no limit was found: `limit` is where the search ended
 
     @property
@@ -29,7 +31,7 @@ class Change:
         """The move as a share of the present value, below zero if it has to shrink."""
         if self.limit is None or self.farthest:
             return None
-        return self.limit / self.present - 1.0 if self.present else math.inf
+        return float(self.limit / self.present - 1) if self.present else math.inf
 
 
 def changes_of(found: Budget) -> list[Change]:
@@ -37,7 +39,7 @@ def changes_of(found: Budget) -> list[Change]:
     changes = []
     for place, task in enumerate(found.tasks):
 
-        def with_task(place: int = place, **values: float) -> bool:
+        def with_task(place: int = place, **values: Time) -> bool:
             model = [*found.model]
             model[place] = replace(model[place], **values)  # type: ignore[arg-type]
             return schedulable(model, found.kernel)
@@ -46,7 +48,7 @@ def changes_of(found: Budget) -> list[Change]:
     present = {name: one.ticks for name, one in found.overheads.items()}
     high = max(task.deadline for task in found.tasks)
 
-    def with_overheads(**values: float) -> bool:
+    def with_overheads(**values: Time) -> bool:
         return schedulable(found.model, replace(found.kernel, **values))
 
     changes += [_overhead(name, value, high, with_overheads) for name, value in present.items()]
@@ -64,11 +66,11 @@ def breaks_first(found: Budget, changes: Sequence[Change]) -> Change | None:
 
 
 def _execution(task: TaskBudget, holds: Callable[..., bool]) -> Change:
-    limit = largest(lambda value: holds(execution=value), 0.0, task.deadline)
+    limit = largest(lambda value: holds(execution=value), 0, task.deadline)
     return Change(f"execution of {task.name}", task.execution, limit)
 
 
-def _period(task: TaskBudget, holds: Callable[..., bool], tick: float) -> Change:
+def _period(task: TaskBudget, holds: Callable[..., bool], tick: Fraction) -> Change:
     """The shortest period in whole ticks; a deadline at the end of the period moves with it."""
     implicit = task.deadline == task.period
 
@@ -81,16 +83,16 @@ def _period(task: TaskBudget, holds: Callable[..., bool], tick: float) -> Change
     return Change(f"period of {task.name}", task.period, limit, farthest=ticks == 1)
 
 
-def _overhead(name: str, value: float, high: float, holds: Callable[..., bool]) -> Change:
-    limit = largest(lambda other: holds(**{name: other}), 0.0, high)
+def _overhead(name: str, value: Time, high: Time, holds: Callable[..., bool]) -> Change:
+    limit = largest(lambda other: holds(**{name: other}), 0, high)
     return Change(f"overhead: {name}", value, limit, farthest=limit == high)
 
 
-def _all_overheads(present: Mapping[str, float], high: float, holds: Callable[..., bool]) -> Change:
+def _all_overheads(present: Mapping[str, Time], high: Time, holds: Callable[..., bool]) -> Change:
     """One factor for all of them: how much slower the kernel may be."""
     most = high / max(present.values())
     factor = largest(
-        lambda by: holds(**{name: by * value for name, value in present.items()}), 0.0, most
+        lambda by: holds(**{name: by * value for name, value in present.items()}), 0, most
     )
     total = sum(present.values())
     limit = None if factor is None else factor * total

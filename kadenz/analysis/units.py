@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kadenz.config.manifest import ClockClass, ClockEntry
 from kadenz.config.quantity import Quantity
+from kadenz.stats.exact import Time
 
 # Only these clocks run in real time.
 TIME_CLASSES: tuple[ClockClass, ...] = ("hardware", "hosted")
@@ -48,9 +49,9 @@ class Unit:
             return 1e-3
         return self.scale if self.is_time else None
 
-    def figure(self, ticks: float) -> float:
+    def figure(self, ticks: Time) -> float:
         """A number of ticks in this unit."""
-        return ticks * self.scale
+        return float(ticks * self.scale)
 
     def amount(self, quantity: Quantity) -> float | None:
         """`quantity` in this unit; None if the clock cannot express it (µs of instructions)."""

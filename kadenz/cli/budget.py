@@ -13,7 +13,7 @@ import click
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand, image_options
 from kadenz.cli.timeout_option import timeout_option
-from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
+from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.analysis.budget import Budget
@@ -63,7 +63,8 @@ def budget(
 
     A response-time analysis bounds each task's response; the overheads come from records of the
     campaign `interference`. A RUN with `workload/taskset` of this set, or --target, puts observed
-    response times beside the bounds. Exit codes: 0 schedulable, 1 not, or observed above a bound.
+    response times beside the bounds. Exit codes: 0 schedulable, 1 not, or observed above a bound,
+    4 undecided: a blocking that is not a bound.
 
     \b
     kadenz run interference --target freertos/stm32f4@emulated
@@ -181,4 +182,6 @@ def _verdict(found: Budget) -> int:
             remedy="The set does more than FILE says, or the run of the overheads misses a cost: "
             "measure both again, then see docs/explanation/schedulability.md",
         )
-    return EXIT_PASS if found.schedulable else EXIT_FAILED
+    if found.late:
+        return EXIT_FAILED
+    return EXIT_INCONCLUSIVE if found.undecided else EXIT_PASS

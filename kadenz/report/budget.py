@@ -11,13 +11,14 @@ from kadenz.analysis.budget import Budget, TaskBudget
 from kadenz.analysis.sensitivity import Change, breaks_first
 from kadenz.report.digits import ABSENT, number, percent
 from kadenz.report.table import Cell, Table, join, words
+from kadenz.stats.exact import Time
 
 _TERMS = {
     "tick": "each tick of the kernel",
     "release": "each job that a tick releases",
     "start": "from the end of a tick's work to the start of a job",
     "job": "release of a job, and the switches to it and from it",
-    "blocking": "section of a less urgent task's sleep that cannot be preempted",
+    "blocking": "section of a less urgent task that cannot be preempted",
     "jitter": "lateness of a tick",
 }
 
@@ -29,15 +30,9 @@ def tables(found: Budget, changes: Sequence[Change]) -> list[Table]:
 
 def sentences(found: Budget, changes: Sequence[Change]) -> list[str]:
     """The answer in words."""
-    late = [task.name for task in found.tasks if task.margin < 0]
-    answer = (
-        f"{found.name} on {found.target}: every deadline is met"
-        if not late
-        else f"{found.name} on {found.target}: not schedulable: {', '.join(late)}"
-    )
     lines = [
-        answer,
-        f"utilisation: {100 * found.work:.1f} % by the tasks, {100 * found.load:.1f} % with the "
+        f"{found.name} on {found.target}: {_answer(found)}",
+        f"utilisation: {_percent(found.work)} by the tasks, {_percent(found.load)} with the "
         f"kernel; a tick is {number(found.unit.figure(found.tick))} {found.unit.label}",
     ]
     first = breaks_first(found, changes)
@@ -50,6 +45,27 @@ def sentences(found: Budget, changes: Sequence[Change]) -> list[str]:
         if task.exceeds and task.observed is not None
     ]
     return lines
+
+
+def _answer(found: Budget) -> str:
+    if found.late:
+        return f"not schedulable: {_names(found.late)}"
+    if found.undecided:
+        return (
+            f"undecided for {_names(found.undecided)}: the blocking may be longer than "
+            f"{_figure(found, found.kernel.blocking)} {found.unit.label}: "
+            f"{found.undecided[0].too_small}. State its worst case in FILE: [overheads] "
+            'blocking = "…"'
+        )
+    return "every deadline is met"
+
+
+def _names(tasks: Sequence[TaskBudget]) -> str:
+    return ", ".join(task.name for task in tasks)
+
+
+def _percent(share: Time) -> str:
+    return f"{100 * float(share):.1f} %"
 
 
 def markdown(found: Budget, changes: Sequence[Change]) -> str:
@@ -68,8 +84,9 @@ def as_data(found: Budget, changes: Sequence[Change]) -> dict[str, Any]:
         "clock_class": found.unit.clock_class,
         "unit": found.unit.label,
         "tick": found.tick * scale,
-        "schedulable": found.schedulable,
-        "utilisation": {"tasks": found.work, "with_kernel": found.load},
+        "schedulable": None if found.undecided and not found.late else found.schedulable,
+        "undecided": found.undecided[0].too_small if found.undecided else None,
+        "utilisation": {"tasks": float(found.work), "with_kernel": float(found.load)},
         "tasks": [_task_data(task, scale) for task in found.tasks],
         "overheads": {
             name: {"value": one.ticks * scale, "source": one.source}
@@ -97,6 +114,8 @@ def _tasks(found: Budget) -> Table:
 def _task(found: Budget, task: TaskBudget) -> tuple[Cell, ...]:
     observed = task.observed
     verdict, kind = ("met", "") if task.margin >= 0 else ("late", "bad")
+    if task in found.undecided:
+        verdict, kind = "undecided", "bad"
     if task.exceeds:
         verdict, kind = "observed above the bound", "bad"
     return (
@@ -168,13 +187,13 @@ def _share(one: Change) -> Cell:
     return Cell(percent(one.share), one.share)
 
 
-def _cell(found: Budget, ticks: float) -> Cell:
+def _cell(found: Budget, ticks: Time) -> Cell:
     if not math.isfinite(ticks):
         return Cell("none" if ticks > 0 else ABSENT)
     return Cell(_figure(found, ticks), found.unit.figure(ticks))
 
 
-def _figure(found: Budget, ticks: float) -> str:
+def _figure(found: Budget, ticks: Time) -> str:
     """Whole counts in full: four digits would hide what a kernel takes."""
     value = found.unit.figure(ticks)
     return number(value) if found.unit.is_time else number(round(value))
@@ -208,5 +227,5 @@ def _change_data(one: Change, scale: float) -> dict[str, Any]:
     }
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(value: Time) -> float | None:
+    return float(value) if math.isfinite(value) else None

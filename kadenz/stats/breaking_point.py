@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kadenz.stats.exact import Time
+
 # Halvings: an interval shrinks by 10^12.
 HALVINGS = 40
 
 
-def largest(holds: Callable[[float], bool], low: float, high: float) -> float | None:
+def largest(holds: Callable[[Time], bool], low: Time, high: Time) -> Time | None:
     """The largest value in [low, high] at which `holds`; None if it does not hold at `low`.
 
     `holds` must be monotone: true up to some value, false above it. The answer is on the safe
@@ -20,7 +22,7 @@ def largest(holds: Callable[[float], bool], low: float, high: float) -> float | 
     if holds(high):
         return high
     for _ in range(HALVINGS):
-        middle = (low + high) / 2.0
+        middle = (low + high) / 2
         if holds(middle):
             low = middle
         else:

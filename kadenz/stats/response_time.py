@@ -3,7 +3,8 @@
 
 Response-time analysis of Joseph and Pandya (1986) and Audsley et al. (1993); busy periods of
 several jobs by Lehoczky (1990); release jitter and a kernel driven by a tick by Burns, Tindell and
-Wellings (1995). All times have one unit, whichever the caller chooses.
+Wellings (1995). All times have one unit, whichever the caller chooses. They are compared as whole
+numbers of their common fraction: whether a job ends at a release or after it is not a rounding.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+from kadenz.stats.exact import Time, exact
 
 # Jobs of one busy period that are examined. A longer one counts as unbounded.
 JOBS_MAX = 1_000
@@ -24,11 +28,11 @@ class PeriodicTask:
     tasks hold what this task, or one above it, waits for.
     """
 
-    execution: float
-    period: float
-    deadline: float
+    execution: Time
+    period: Time
+    deadline: Time
     urgency: int
-    blocking: float = 0.0
+    blocking: Time = 0
 
 
 @dataclass(frozen=True)
@@ -42,41 +46,85 @@ class Kernel:
     in which nothing can preempt it. `jitter`: the greatest lateness of a tick.
     """
 
-    tick_period: float = math.inf
-    tick: float = 0.0
-    release: float = 0.0
-    start: float = 0.0
-    job: float = 0.0
-    blocking: float = 0.0
-    jitter: float = 0.0
+    tick_period: Time = math.inf
+    tick: Time = 0
+    release: Time = 0
+    start: Time = 0
+    job: Time = 0
+    blocking: Time = 0
+    jitter: Time = 0
 
 
-def response_times(tasks: Sequence[PeriodicTask], kernel: Kernel) -> list[float]:
+def response_times(tasks: Sequence[PeriodicTask], kernel: Kernel) -> list[Time]:
     """The bound of each task's response time, from the moment of its release; `inf`: none.
 
     Assumes that all tasks may be released together, that no job suspends itself, and that one
-    processor runs them. Tasks of equal urgency are taken to delay each other.
+    processor runs them. Tasks of equal urgency are taken to delay each other. A bound that is the
+    deadline is returned as it was given, so that the two compare equal as floats too.
     """
-    return [_bound(place, tasks, kernel) for place in range(len(tasks))]
+    scale, whole, kernel = _in_whole_numbers(tasks, kernel)
+    bounds = []
+    for place, one in enumerate(whole):
+        bound = _bound(place, whole, kernel)
+        if bound == one.deadline:
+            bounds.append(tasks[place].deadline)
+        else:
+            bounds.append(bound if bound == math.inf else Fraction(bound) / scale)
+    return bounds
 
 
 def schedulable(tasks: Sequence[PeriodicTask], kernel: Kernel) -> bool:
     """Whether every bound is within its deadline; ends at the first that is not."""
+    _, tasks, kernel = _in_whole_numbers(tasks, kernel)
     return all(
         _bound(place, tasks, kernel, one.deadline) <= one.deadline
         for place, one in enumerate(tasks)
     )
 
 
-def utilisation(tasks: Sequence[PeriodicTask], kernel: Kernel) -> float:
+def utilisation(tasks: Sequence[PeriodicTask], kernel: Kernel) -> Time:
     """The share of the processor that the tasks ask for and the kernel takes, 1 for all of it."""
-    jobs = sum((one.execution + kernel.job) / one.period for one in tasks)
-    return jobs + kernel.tick / kernel.tick_period
+    _, tasks, kernel = _in_whole_numbers(tasks, kernel)
+    jobs = sum(Fraction(one.execution + kernel.job) / Fraction(one.period) for one in tasks)
+    return jobs + sum(Fraction(cost) / Fraction(period) for period, cost in _tick(kernel))
+
+
+def _in_whole_numbers(
+    tasks: Sequence[PeriodicTask], kernel: Kernel
+) -> tuple[int, list[PeriodicTask], Kernel]:
+    """The least factor that makes all times whole, and all times multiplied by it."""
+    known = {
+        value: exact(value)
+        for one in (*tasks, kernel)
+        for value in vars(one).values()
+        if math.isfinite(value)
+    }
+    scale = math.lcm(*(value.denominator for value in known.values()))
+
+    def whole(value: Time) -> Time:
+        return int(known[value] * scale) if math.isfinite(value) else value
+
+    rows = [
+        PeriodicTask(
+            whole(one.execution),
+            whole(one.period),
+            whole(one.deadline),
+            one.urgency,
+            whole(one.blocking),
+        )
+        for one in tasks
+    ]
+    return scale, rows, Kernel(*(whole(value) for value in vars(kernel).values()))
+
+
+def _tick(kernel: Kernel) -> list[tuple[Time, Time]]:
+    """Period and cost of the kernel's tick, if it has one."""
+    return [(kernel.tick_period, kernel.tick)] if math.isfinite(kernel.tick_period) else []
 
 
 def _bound(
-    place: int, tasks: Sequence[PeriodicTask], kernel: Kernel, enough: float = math.inf
-) -> float:
+    place: int, tasks: Sequence[PeriodicTask], kernel: Kernel, enough: Time = math.inf
+) -> Time:
     """The bound of one task, or any value above `enough` once it exceeds that."""
     own = tasks[place]
     others = [one for at, one in enumerate(tasks) if at != place]
@@ -84,13 +132,13 @@ def _bound(
     below = [one for one in others if one.urgency < own.urgency]
     costs = [(one.period, one.execution + kernel.job) for one in above]
     costs += [(one.period, kernel.release) for one in below]
-    costs.append((kernel.tick_period, kernel.tick))
-    blocking = own.blocking + (kernel.blocking if below else 0.0)
+    costs += _tick(kernel)
+    blocking = own.blocking + (kernel.blocking if below else 0)
     whole = own.execution + kernel.job
-    taken = sum(cost / period for period, cost in costs)
-    if taken >= 1.0:
+    left = 1 - sum(Fraction(cost) / Fraction(period) for period, cost in costs)
+    if left <= 0:
         return math.inf
-    worst = 0.0
+    worst: Time = 0
     for before in range(JOBS_MAX):
         released = before * own.period
         first = blocking + kernel.start + own.execution + before * whole
@@ -100,21 +148,19 @@ def _bound(
             return worst
         if window + kernel.jitter + kernel.job <= released + own.period:
             return worst  # it sleeps before its next release: the busy period ends
-        if taken + whole / own.period > 1.0:
+        if left < Fraction(whole) / Fraction(own.period):
             return math.inf
     return math.inf
 
 
-def _window(
-    first: float, costs: Sequence[tuple[float, float]], jitter: float, enough: float
-) -> float:
+def _window(first: Time, costs: Sequence[tuple[Time, Time]], jitter: Time, enough: Time) -> Time:
     """The least window w = first + what others take in w, or any above `enough`.
 
     `costs` are periods and what each release costs; the window exists if they leave any time.
     """
     window = first
     while window <= enough:
-        taken = sum(math.ceil((window + jitter) / period) * cost for period, cost in costs)
+        taken = sum(-(-(window + jitter) // period) * cost for period, cost in costs)
         if first + taken <= window:
             break
         window = first + taken

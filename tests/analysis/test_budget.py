@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from kadenz.analysis.budget import Budget, budget_of, workload_points
+from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.resources import Use, blocking_times
 from kadenz.analysis.sensitivity import breaks_first, changes_of
 from kadenz.config.task_set import TaskSet
@@ -269,6 +270,68 @@ def test_the_workload_of_another_set_is_not_taken(overheads: Run, tmp_path: Path
     run = observed(found, tmp_path / "run", [(1, 1, 0)])
     other = task_set(SET.replace("1000000 instructions", "1000001 instructions"))
     assert [task.observed for task in budget_of(other, [overheads, run]).tasks] == [None, None]
+
+
+# ---- coincidences --------------------------------------------------------------------------------
+NO_OVERHEADS = "[overheads]\n" + "".join(
+    f'{name} = "0"\n' for name in ("tick", "release", "start", "job", "blocking", "jitter")
+)
+
+
+def textbook(*tasks: tuple[str, str, str]) -> str:
+    """A file with tasks of (C, T, D) in kernel ticks, the most urgent first, and no overheads."""
+    return f'name = "textbook"\npriorities = "given"\n{NO_OVERHEADS}' + "".join(
+        f'[[task]]\nname = "t{place}"\npriority = {-place}\nexecution = "{c} kernel ticks"\n'
+        f'period = "{t} kernel ticks"\ndeadline = "{d} kernel ticks"\n'
+        for place, (c, t, d) in enumerate(tasks)
+    )
+
+
+@pytest.mark.parametrize("odd", [0, 1, 3, 7])  # the tick is a whole number, and is not
+@pytest.mark.parametrize(
+    ("tasks", "bound", "met"),
+    [
+        ([("26", "70", "70"), ("62", "100", "118")], 118, True),  # Lehoczky 1990
+        ([("26", "70", "70"), ("62", "100", "117")], 118, False),
+        ([("1", "6", "6"), ("10", "24", "12")], 12, True),  # ends at a release
+        ([("0.1", "1", "1"), ("5.4", "6", "6")], 6, True),  # all of the processor
+        ([("2", "4", "4"), ("4", "8", "8")], 8, True),
+        ([("2", "5", "5"), ("4", "7", "7")], 8, False),  # Liu and Layland 1973
+    ],
+)
+def test_response_times_of_textbooks(
+    tasks: list[tuple[str, str, str]], bound: int, met: bool, odd: int, tmp_path: Path
+) -> None:
+    points = [one for one in overhead_points() if one.bench != "interference/tick"]
+    periods = counts(*[TICK - 1] * odd, *[TICK] * (20 - odd))
+    points += [Point("interference/tick", {"tick": counts(55), "period": periods})]
+    found = budget_of(task_set(textbook(*tasks)), [run_of(tmp_path, points)])
+    assert found.tasks[-1].bound == bound * found.tick
+    assert found.schedulable is met
+
+
+# ---- a blocking that is no bound -----------------------------------------------------------------
+RESOURCE = '[[task.section]]\nresource = "bus"\nlength = "300 instructions"\n'
+
+
+def test_a_set_that_locks_resources_is_undecided(overheads: Run) -> None:
+    found = budget_of(task_set(SET + RESOURCE), [overheads])
+    assert [one.name for one in found.undecided] == ["fast"]  # nothing blocks the least urgent
+    assert not found.schedulable
+    assert breaks_first(found, changes_of(found)) is None
+    by_hand = SET.replace("[[task]]", '[overheads]\nblocking = "900 instructions"\n[[task]]', 1)
+    assert budget_of(task_set(by_hand + RESOURCE), [overheads]).schedulable
+
+
+def test_a_set_whose_services_were_profiled_is_undecided(
+    overheads: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = Overhead(269, "critical/semaphore-give")
+    monkeypatch.setattr("kadenz.analysis.overheads.longest_section", lambda _: longest)
+    found = budget_of(task_set(), [overheads])
+    assert found.overheads["blocking"].ticks == 269 + 22  # and a tick after the lock
+    assert [one.name for one in found.undecided] == ["fast"]
+    assert not found.late
 
 
 # ---- sensitivity ---------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from kadenz.cli.budget import budget
 from kadenz.config.params import Params
 from kadenz.errors import KadenzError, UsageError
-from tests.analysis.test_budget import SET, counts, overhead_points, run_of
+from tests.analysis.test_budget import RESOURCE, SET, counts, overhead_points, run_of
 from tests.synthetic import Point
 
 TIGHT = SET.replace('deadline = "9 ms"', 'deadline = "1 ms"')
@@ -41,6 +41,21 @@ def test_a_set_that_may_be_late_ends_with_1(tmp_path: Path) -> None:
     result = call(tmp_path, text=TIGHT.replace("0.5 kernel ticks", "0.9999 kernel ticks"))
     assert result.return_value == 1
     assert "not schedulable: slow" in result.output
+
+
+def test_an_undecided_set_ends_with_4_until_its_remedy_is_followed(tmp_path: Path) -> None:
+    text = SET + RESOURCE
+    result = call(tmp_path, text=text)
+    assert result.return_value == 4
+    assert "undecided for fast: the blocking may be longer than 192 instructions" in result.output
+    assert "emulated: every deadline is met" not in result.output
+    found = json.loads(call(tmp_path, "--json", text=text).stdout)
+    assert found["schedulable"] is None
+    assert found["undecided"].startswith("its tasks lock resources")
+    by_hand = text.replace("[[task]]", '[overheads]\nblocking = "900 instructions"\n[[task]]', 1)
+    assert call(tmp_path, text=by_hand).return_value == 0
+    late = TIGHT.replace("0.5 kernel ticks", "0.9999 kernel ticks") + RESOURCE
+    assert call(tmp_path, text=late).return_value == 1
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kadenz.stats.breaking_point import largest, least_whole
+from kadenz.stats.exact import exact
 from kadenz.stats.response_time import (
     Kernel,
     PeriodicTask,
@@ -140,6 +142,34 @@ def test_deciding_early_decides_the_same(some: list[tuple[int, int]]) -> None:
     bounds = response_times(tasks, kernel)
     met = all(b <= one.deadline for b, one in zip(bounds, tasks, strict=True))
     assert schedulable(tasks, kernel) == met
+
+
+# ---- coincidences --------------------------------------------------------------------------------
+TICKS = [999_998.95, 999.9, 0.1, 1 / 3, 1e-3, 30_517.578125, 1e9 + 0.7]
+
+
+@settings(max_examples=150, deadline=None)
+@given(sets, st.sampled_from(TICKS))
+def test_no_rounding_decides_whether_two_moments_coincide(
+    some: list[tuple[int, int]], tick: float
+) -> None:
+    """Products of a float and whole numbers have the bounds of the whole numbers."""
+    whole = rows(*some)
+    tasks = rows(*((c * tick, t * tick) for c, t in some))
+    expected = response_times(whole, NOTHING)
+    found = response_times(tasks, NOTHING)
+    assert [exact(one) for one in found] == [one * exact(tick) for one in expected]
+    for task, one, bound, right in zip(tasks, whole, found, expected, strict=True):
+        assert (bound <= task.deadline) == (right <= one.deadline)
+
+
+@pytest.mark.parametrize(
+    ("value", "fraction"),
+    [(0.1, "1/10"), (12 * 0.1, "6/5"), (999_998.95, "19999979/20"), (2.0**-40, f"1/{2**40}")],
+)
+def test_a_float_stands_for_the_decimal_that_was_written(value: float, fraction: str) -> None:
+    assert exact(value) == Fraction(fraction)
+    assert exact(Fraction(value)) == Fraction(value)
 
 
 def test_bisection_is_on_the_safe_side() -> None:
