@@ -1,14 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rule 7 of the method: only equal options can be compared. Shows every difference."""
+"""Rule 7 of the method: only equal options can be compared. Shows every difference.
+
+Every field of the manifest counts, unless CANNOT_MATTER names it with the reason.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest
+import msgspec
 
-ABSENT = "–"
+from kadenz.analysis.systems import ABSENT
+from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest, RecordEntry
+from kadenz.config.params import Value
+
+_Point = tuple[str, tuple[tuple[str, Value], ...]]
 
 
 @dataclass(frozen=True)
@@ -25,54 +33,178 @@ class Difference:
         return len(set(self.values) - {ABSENT}) > 1
 
 
+# Fields of the manifest that cannot change a figure, and why. Every other field counts.
+CANNOT_MATTER = {
+    "schema_version": "how run.json is written",
+    "id": "a name of the run",
+    "name": "a name of the run",
+    "variant": "a name of the run",
+    "round": "which repetition it is",
+    "place": "which repetition it is",
+    "created": "when it was measured",
+    "duration_s": "a result",
+    "partial": "shown with the run",
+    "partial_reason": "shown with the run",
+    "events": "results",
+    "warnings": "observations, shown with the run",
+    "preflight": "observations of this Linux, whose settings are in host",
+    "call": "what it asked for is in conditions, campaign and records",
+    "resumed": "a repeated record is a record like others",
+    "campaign.file": "where it was",
+    "campaign.sha256": "what it asks for is in conditions and records",
+    "target.name": "kernel, board and tier count",
+    "clock.resolution": "a result of clock/",
+    "clock.read_cost": "a result of clock/",
+    "clock.monotonic": "a result of clock/",
+    "clock.backward_steps": "a result of clock/",
+    "clock.checked_against": "how the rate was measured",
+    "clock.rate": "measured; figures use it where it deviates",
+    "clock.rate_error_ppm": "measured",
+    "clock.model.title": "words",
+    "clock.model.checked": "words",
+    "build.text_bytes": "follows from the image",
+    "build.data_bytes": "follows from the image",
+    "build.bss_bytes": "follows from the image",
+    "build.footprint": "follows from the image",
+    "build.objects": "follows from the image",
+    "build.parts.files": "follows from the digest",
+    "conditions.label": "words",
+    "conditions.usual": "of other runs",
+    "conditions.changes_system": "how runs are told apart",
+    "loads.title": "words",
+    "loads.command": "its settings are listed",
+    "loads.counter": "how the rate was measured",
+    "loads.unit": "how the rate was measured",
+    "loads.idle_rate": "measured",
+    "loads.rate": "measured; too low a rate is not verified",
+    "loads.rate_before": "measured",
+    "loads.record_rates": "measured",
+    "loads.record_cpu_percent": "measured",
+    "loads.cpu_percent": "measured",
+    "loads.reason": "words",
+    "tuning.title": "words",
+    "tuning.applied": "when it was applied",
+    "tuning.at_start": "a warning of the run",
+    "tuning.at_end": "a warning of the run",
+    "tuning.items.was": "not in force",
+    # Of records, which are compared point by point.
+    "records.id": "the place in the plan",
+    "records.bench": "points are matched by it",
+    "records.params": "points are matched by them",
+    "records.source": "words",
+    "records.status": "a result",
+    "records.reason": "a result",
+    "records.drains": "when the storage was emptied: a result",
+    "records.proof": "a result",
+    "records.duration_s": "a result",
+    "records.value": "where the samples are from",
+    "records.lanes.file": "where the samples are",
+    "records.lanes.dtype": "how samples are written",
+    "records.lanes.taken": "a result",
+    "records.lanes.missed": "a result",
+    "records.lanes.overrun": "a result",
+    "records.lanes.not_measured": "a result",
+    "records.lanes.sha256": "a result",
+    "records.lanes.companion_of": "part of the name",
+}
+# Fields that `_in_words` shows.
+_IN_WORDS = (
+    *("target.title", "target.kernel_name", "target.kernel_version", "kadenz_version"),
+    *("kadenz_describe", "clock.clock_class", "clock.instructions_per_count", "build.parts"),
+    *("build.compiler", "build.compiler_version", "build.elf_sha256", "emulator.name"),
+    *("emulator.version", "host.cpu", "host.cpus", "host.virtual"),
+)
+# Groups, and keys that are not the names of their fields.
+_GROUPS = {
+    "records": ("record",),
+    "clock.model": ("model",),
+    "target.settings": ("setting",),
+    "conditions": ("condition",),
+    "host.facts": ("host",),
+    "loads": ("load",),
+    "benchmark_notes": ("note",),
+    "target.kernel": ("target", "kernel folder"),
+    "target.board": ("target", "board folder"),
+    "target.arch": ("target", "architecture"),
+    "host.preempt": ("host", "preemption"),
+    "build.kernel_source": ("build", "kernel source"),
+    "loads.cpus": ("load", "processors"),
+    "loads.settings": ("load",),
+}
+_NAMED_BY = ("name", "kind", "key", "part")  # the field that names an entry of a list
+_NO_WORDS = ("value", "items", "lanes", "parameters")  # fields that a key need not name
+_SEPARATOR = ", "
+_Leaf = tuple[str, tuple[str, ...], str]
+
+
 def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     """Every manifest value that may change a figure, as text by (group, key)."""
+    found = _in_words(manifest)
+    for field in msgspec.structs.fields(manifest):
+        value = getattr(manifest, field.name)
+        if field.name == "records" or (field.name == "host" and manifest.target.tier != "host"):
+            continue  # compared point by point; no emulator sees the machine that it runs on
+        for path, words, text in _leaves(value, field.name):
+            if not _is_below(path, _IN_WORDS):
+                found[_key(path, words)] = text
+    return found
+
+
+def _is_below(path: str, fields: Container[str]) -> bool:
+    parts = path.split(".")
+    return any(".".join(parts[:n]) in fields for n in range(1, len(parts) + 1))
+
+
+def _leaves(value: Any, path: str, words: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+    """The values that count: path of fields, names of the entries on it, and the value as text."""
+    if _is_below(path, CANNOT_MATTER) or value in (None, "", [], {}):
+        return
+    if isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            yield from _leaves(getattr(value, field.name), f"{path}.{field.name}", words)
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _leaves(inner, path, (*words, str(key)))
+    elif isinstance(value, list) and isinstance(value[0], msgspec.Struct):
+        for entry in value:
+            named = next(name for name in _NAMED_BY if hasattr(entry, name))
+            yield from _leaves(entry, path, (*words, getattr(entry, named)))
+    elif isinstance(value, list | tuple):
+        yield path, words, _SEPARATOR.join(map(str, value))
+    else:
+        yield path, words, ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def _key(path: str, words: Sequence[str]) -> tuple[str, str]:
+    """The group and key under which a value is shown."""
+    parts = path.split(".")
+    at = max(n for n in range(len(parts) + 1) if n == 1 or ".".join(parts[:n]) in _GROUPS)
+    group, *named = _GROUPS.get(".".join(parts[:at]), parts[:1])
+    rest = [part for part in parts[at:] if part not in _NO_WORDS]
+    return group, " ".join([*words, *named, *rest])
+
+
+def _in_words(manifest: Manifest) -> dict[tuple[str, str], str]:
+    """Values that are shown together. The compiled sources come first: the same version may be
+    other code."""
     target, clock, build = manifest.target, manifest.clock, manifest.build
-    # The compiled sources come first: the same version may be other code.
     found = _sources(build) | {
         ("target", "kernel"): f"{target.kernel_name} {target.kernel_version}",
         ("target", "board"): target.title or target.board,
-        ("target", "architecture"): target.arch,
-        ("target", "tier"): target.tier,
-        ("target", "instrument"): target.instrument,
-        ("target", "cores"): str(target.cores),
-        ("target", "tick_hz"): str(target.tick_hz),
-        ("clock", "name"): clock.name,
         ("clock", "class"): clock.clock_class,
-        ("clock", "hz"): str(clock.hz),
         ("clock", "instructions a count"): _ratio(clock),
-        ("campaign", "name"): manifest.campaign.name,
-        ("campaign", "quick"): "yes" if manifest.campaign.quick else "no",
         ("kadenz", "version"): f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
     }
-    found |= {("setting", key): value for key, value in target.settings.items()}
-    found |= {("condition", key): value for key, value in manifest.condition_values.items()}
-    for load in manifest.loads:
-        found |= {
-            ("load", f"{load.name} workers"): str(load.workers),
-            ("load", f"{load.name} processors"): ", ".join(map(str, load.cpus)),
-            ("load", f"{load.name} verified"): "yes" if load.verified else "no",
-        }
-        found |= {("load", f"{load.name} {key}"): text for key, text in load.settings.items()}
     if build is not None:
-        found |= {
-            ("build", "compiler"): _compiler(build),
-            ("build", "flags"): build.flags,
-            ("build", "kernel source"): build.kernel_source,
-            ("build", "image"): build.elf_sha256[:12],
-        }
+        found["build", "compiler"] = _compiler(build)
+        found["build", "image"] = build.elf_sha256[:12]
     if manifest.emulator is not None:
         emulator = manifest.emulator
-        found[("emulator", "version")] = f"{emulator.name} {emulator.version}"
-    if target.tier == "host":  # a guest does not see the host
+        found["emulator", "version"] = f"{emulator.name} {emulator.version}"
+    if target.tier == "host":
         host = manifest.host
-        found |= {
-            ("host", "kernel"): host.kernel,
-            ("host", "preemption"): host.preempt,
-            ("host", "processor"): f"{host.cpu} × {host.cpus}",
-            ("host", "virtual"): host.virtual or "no",
-        }
-        found |= {("host", key): value for key, value in host.facts.items()}
+        found["host", "processor"] = f"{host.cpu} × {host.cpus}"
+        found["host", "virtual"] = host.virtual or "no"
     return found
 
 
@@ -94,27 +226,73 @@ def _compiler(build: BuildEntry) -> str:
     return f"{build.compiler} {build.compiler_version}".strip()
 
 
-def _drop_common_flags(tables: list[dict[tuple[str, str], str]]) -> None:
-    """Drops flags that all runs share: readers look for the differing ones."""
-    key = "build", "flags"
-    lists = [table[key].split() for table in tables if key in table]
+def _drop_common(tables: list[dict[tuple[str, str], str]], key: tuple[str, str], by: str) -> None:
+    """Drops words that all runs share: readers look for the differing ones.
+
+    Where only their order or number differs, all are kept.
+    """
+    lists = [table[key].split(by) for table in tables if key in table]
     if len(lists) < 2:
         return
     common = set(lists[0]).intersection(*lists[1:])
+    own = [[word for word in one if word not in common] for one in lists]
+    if all(one == own[0] for one in own) and any(one != lists[0] for one in lists):
+        return
+    shown = iter(own)
     for table in tables:
         if key in table:
-            own = [flag for flag in table[key].split() if flag not in common]
-            table[key] = " ".join(own) or "only shared flags"
+            table[key] = by.join(next(shown)) or f"only shared {key[1]}"
+
+
+def _of_records(manifest: Manifest) -> dict[_Point, dict[str, str]]:
+    """What each point was measured with, by key."""
+    return {
+        (entry.bench, tuple(sorted(entry.params.items()))): record_settings(entry)
+        for entry in manifest.records
+        if entry.status != "n/a"
+    }
+
+
+def record_settings(entry: RecordEntry) -> dict[str, str]:
+    """Every value of a record that may change its figures, by key."""
+    return {_key(path, words)[1]: text for path, words, text in _leaves(entry, "records")}
+
+
+def _record_differences(manifests: Sequence[Manifest]) -> list[Difference]:
+    """What differs between records of one point; points that differ alike share a row."""
+    tables = [_of_records(manifest) for manifest in manifests]
+    points = [point for point in tables[0] if all(point in table for table in tables)]
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for point in points:
+        own = [table[point] for table in tables]
+        for key in dict.fromkeys(key for one in own for key in one):
+            values = tuple(one.get(key, ABSENT) for one in own)
+            if len(set(values)) > 1:
+                alike.setdefault((key, values), []).append(point[0])
+    return [
+        Difference("record", f"{key}, {_benches(benches, len(points))}", values)
+        for (key, values), benches in alike.items()
+    ]
+
+
+def _benches(benches: Sequence[str], among: int) -> str:
+    names = list(dict.fromkeys(benches))
+    return "every point" if len(benches) == among > 1 else ", ".join(names)
 
 
 def differences(manifests: Sequence[Manifest]) -> list[Difference]:
     """The values that differ between `manifests`, in a stable order; [] for one or none."""
+    if len(manifests) < 2:
+        return []
     tables = [configuration(manifest) for manifest in manifests]
-    _drop_common_flags(tables)
+    _drop_common(tables, ("build", "flags"), " ")
+    _drop_common(tables, ("emulator", "arguments"), _SEPARATOR)
     keys = list(dict.fromkeys(key for table in tables for key in table))
+    groups = list(dict.fromkeys(group for group, _ in keys))
+    keys.sort(key=lambda key: groups.index(key[0]))
     found = []
     for group, key in keys:
         values = tuple(table.get((group, key), ABSENT) for table in tables)
         if len(set(values)) > 1:
             found.append(Difference(group, key, values))
-    return found
+    return found + _record_differences(manifests)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadenz.analysis.differences import configuration
+from kadenz.analysis.differences import configuration, record_settings
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.sides import Series, series_of
 from kadenz.config.manifest import Manifest
@@ -40,7 +40,9 @@ class Histories:
         found: list[Series] = []
         for other in self._of(run):
             for its in other.manifest.records:
-                if (its.bench, its.params) == (entry.bench, entry.params):
+                if (its.bench, its.params) == (entry.bench, entry.params) and (
+                    record_settings(its) == record_settings(entry)
+                ):
                     refused, series = series_of(other, its, lane)
                     if not refused and series is not None:
                         found.append(series)
