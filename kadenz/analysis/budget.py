@@ -13,6 +13,7 @@ import numpy as np
 from kadenz.analysis.overheads import SECTIONS, Measurements, Overhead, overheads_of, tick_period
 from kadenz.analysis.resources import Use, blocking_times
 from kadenz.analysis.runs import refusal
+from kadenz.analysis.systems import changes
 from kadenz.analysis.task_units import TaskUnits
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import Manifest, RecordEntry
@@ -185,6 +186,12 @@ def _one_target(runs: Sequence[Run]) -> Manifest:
                 f"{run.path} is a run of {other.target.name}, {runs[0].path} of "
                 f"{first.target.name}",
                 remedy="Name runs of one target",
+            )
+        changed = changes(first, other)
+        if changed:
+            raise UsageError(
+                f"{runs[0].path} and {run.path} are of two systems: {', '.join(changed)}",
+                remedy="Name runs of one kernel under the same conditions",
             )
     return first
 

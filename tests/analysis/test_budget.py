@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from kadenz.analysis.budget import Budget, budget_of, workload_points
 from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.resources import Use, blocking_times
 from kadenz.analysis.sensitivity import breaks_first, changes_of
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.task_set import TaskSet
 from kadenz.config.toml import parse_toml
 from kadenz.errors import ConfigError, UsageError
@@ -189,6 +191,12 @@ def test_a_sweep_without_phases_is_refused(tmp_path: Path) -> None:
     blocking = next(one for one in points if one.bench == "interference/blocking")
     blocking.lanes = {"all": counts(170, 354)}
     assert "an older kadenz" in refused(SET, run_of(tmp_path, points)).message
+
+
+def test_runs_of_two_systems_are_refused(overheads: Run) -> None:
+    other = Run(overheads.path, copy.deepcopy(overheads.manifest))
+    other.manifest.conditions += [ConditionEntry(kind="rom_wait", value="4", usual="0")]
+    assert "are of two systems: rom_wait 0 → 4" in refused(SET, overheads, other).message
 
 
 def test_runs_of_two_targets_are_refused(overheads: Run, tmp_path: Path) -> None:
