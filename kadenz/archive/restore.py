@@ -9,14 +9,13 @@ import zipfile
 import zlib
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from kadenz.archive.place import RUNS, SAMPLES, Place
 from kadenz.config.manifest import LaneEntry, Manifest
 from kadenz.errors import StoreError, UsageError
 from kadenz.store import read_run
-from kadenz.store.layout import MANIFEST
+from kadenz.store.manifest_file import read_manifest
 from kadenz.store.npy import header
 
 
@@ -41,7 +40,7 @@ def restore(place: Place, id: str, parent: Path) -> Path:
     try:
         fresh.mkdir(parents=True)
         _texts(place, place.files_object(month, id), fresh)
-        made = msgspec.json.decode((fresh / MANIFEST).read_bytes(), type=Manifest)
+        made = read_manifest(fresh)
         for part in place.objects(f"{SAMPLES}/*/*/month={month}/{id}.parquet"):
             _samples(place, part, made, fresh)
         _verify(place, fresh)

@@ -23,6 +23,7 @@ from kadenz.config.manifest import ConditionEntry
 from kadenz.errors import UsageError
 from kadenz.report import labels
 from kadenz.store import Run, read_run
+from tests.forked import kadenz
 from tests.synthetic import HIFIVE1, Point, manifest, under, write_run
 
 
@@ -234,3 +235,33 @@ def test_an_old_and_a_new_run_of_one_system_are_repetitions(tmp_path: Path) -> N
     other = run_of(tmp_path, 900, *under(**{**OLD, "load": "none"}))
     (point,) = compare_sides([old], [other], statistics=["median"]).points
     assert "load disk → none" in point.target
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "show OLD",
+        "runs FOLDER",
+        "report OLD --output page.html",
+        "export OLD --summary",
+        "compare OLD NEW",
+        "gate NEW --against OLD",
+        "archive add OLD --label main",
+        "gate NEW --against archive:main",
+        "history",
+        "archive export public --public",
+    ],
+)
+def test_every_command_reads_an_old_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    old = old_run(tmp_path / "old")
+    place = open_archive("archive", create=True)
+    if ("archive" in line and "add" not in line) or line == "history":
+        add(place, read_run(old), label="main")
+    new = run_of(tmp_path / "old", 900, *read_run(old).manifest.conditions)
+    words = {"OLD": str(old), "NEW": str(new.path), "FOLDER": str(tmp_path / "old")}
+    answer = kadenz(*(words.get(word, word) for word in line.split()))
+    assert answer.returncode == 0, answer.stderr
+    assert json.loads((old / "run.json").read_text())["schema_version"] == 1  # it stays as it is
