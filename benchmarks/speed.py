@@ -170,7 +170,7 @@ def manifest() -> Manifest:
         build=None,
         host=read_host().entry,
         emulator=None,
-        conditions={},
+        conditions=[],
         warnings=[],
         records=[],
         name="",
