@@ -163,6 +163,15 @@ pub fn mark_returned(frame: &mut [u8]) {
     }
 }
 
+/// Source address of SOEM's second port (its `nicdrv.c`), for cable redundancy.
+const SECOND_PORT: [u8; 6] = [0x01, 0x01, 0x04, 0x04, 0x01, 0x01];
+
+/// A master sends it from a second port, to the other end of a ring.
+#[inline]
+pub fn is_of_second_port(frame: &[u8]) -> bool {
+    frame.get(6..12).is_some_and(|source| source == SECOND_PORT)
+}
+
 /// Builds frames as a master does; for tests, benchmarks and the fuzzer.
 #[derive(Debug, Clone)]
 pub struct FrameBuilder {

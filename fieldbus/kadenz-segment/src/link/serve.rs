@@ -6,7 +6,7 @@ use super::outbox::Outbox;
 use super::packet::{Arrival, PacketSocket};
 use super::{Event, LinkState};
 use crate::error::SegmentError;
-use crate::frame::LONGEST;
+use crate::frame::{is_of_second_port, LONGEST};
 use crate::pcap::{Direction, Writer};
 use crate::segment::{Segment, Verdict};
 use std::io::{ErrorKind, Write};
@@ -47,7 +47,7 @@ pub struct Served {
 }
 
 /// Serves an interface until `stop` says so or `duration` is over. Calls `report` when its link comes or goes. An
-/// interface that is removed, and a second segment at the other end, are errors.
+/// interface that is removed, a second segment at the other end, and a master's second port are errors.
 pub fn serve<W: Write>(
     segment: &mut Segment,
     socket: &PacketSocket,
@@ -65,7 +65,7 @@ pub fn serve<W: Write>(
             state = socket.state();
             report(&Event { interface: socket.interface().into(), state, at: service.start.elapsed() });
         }
-        if state == LinkState::Gone || service.facing.is_certain() {
+        if state == LinkState::Gone || service.facing.is_certain() || service.is_second_port {
             break;
         }
         // The time is read before the last look at the socket: every frame that arrived until then passes before the
@@ -88,6 +88,8 @@ struct Service<'a, W: Write> {
     /// Frames that wait for their time.
     outbox: Outbox,
     facing: Facing,
+    /// A master has its second port here.
+    is_second_port: bool,
     served: Served,
     /// Frames that came from the master.
     number: u64,
@@ -104,6 +106,7 @@ impl<'a, W: Write> Service<'a, W> {
             start: Instant::now(),
             outbox: Outbox::default(),
             facing: Facing::default(),
+            is_second_port: false,
             served: Served::default(),
             number: 0,
             settled_ns: 0,
@@ -120,6 +123,7 @@ impl<'a, W: Write> Service<'a, W> {
             let Some(frame) = buffer.get_mut(..length) else { continue };
             // Hardware works on a frame when it comes, also while this process waits for a processor.
             let arrived_ns = self.now_ns().saturating_sub(age.as_nanos() as u64).max(self.settled_ns);
+            self.is_second_port |= is_of_second_port(frame);
             if !self.facing.is_own_answer(frame, arrived_ns) {
                 self.pass(frame, arrived_ns)?;
             }
@@ -179,7 +183,7 @@ impl<'a, W: Write> Service<'a, W> {
         }
     }
 
-    /// Completes the recording. An interface that is gone, or a second segment, is an error.
+    /// Completes the recording. An interface that is gone, a second segment, or a master's second port is an error.
     fn finish(mut self, state: LinkState) -> Result<Served, SegmentError> {
         if let Some(recording) = &mut self.recording {
             recording.writer.flush().map_err(|source| recording.error(source))?;
@@ -196,6 +200,10 @@ impl<'a, W: Write> Service<'a, W> {
             let message = "frames come back answered: a second segment is at the other end of the cable";
             let remedy = "End one of the two: a segment answers at one end, a master asks at the other";
             return fail(ErrorKind::AddrInUse, message, remedy);
+        }
+        if self.is_second_port {
+            let message = "a master has its second port here: cable redundancy is not simulated";
+            return fail(ErrorKind::Unsupported, message, "Give the master one port, at the segment's interface");
         }
         Ok(self.served)
     }
