@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device is: identity, sync managers, process data. Made from TOML or ESI, read by SII and CoE.
 
-/// Where the mailboxes lie. All CoE devices of the segment use the same.
+use crate::esc::{sync_manager, MEMORY_END};
+
+/// Where the mailboxes lie, unless an ESI file says otherwise.
 pub const MAILBOX_OUT: u16 = 0x1000;
 /// Mailbox from the device to the master.
 pub const MAILBOX_IN: u16 = 0x1080;
@@ -11,10 +13,6 @@ pub const MAILBOX_LENGTH: u16 = 128;
 pub const OUTPUTS: u16 = 0x1100;
 /// First byte of the inputs; three buffers follow.
 pub const INPUTS: u16 = 0x1500;
-/// Longest output image.
-pub const LONGEST_OUTPUTS: usize = (INPUTS - OUTPUTS) as usize / 3;
-/// Longest input image.
-pub const LONGEST_INPUTS: usize = (0x3000 - INPUTS as usize) / 3;
 
 /// Data types of CoE entries (ETG.1000.6 table 64).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +127,11 @@ impl DataType {
         matches!(self, I8 | I16 | I24 | I32 | I40 | I48 | I56 | I64)
     }
 
+    /// A whole number.
+    pub fn is_whole(self) -> bool {
+        self.bits() > 0 && !matches!(self, Self::F32 | Self::F64)
+    }
+
     /// The type that an ESI file names, and the bits that the name says it has. Other types count as text or
     /// octets: strings, arrays, and types of a vendor's own of a width that no number has.
     pub fn from_esi(name: &str, bits: u16) -> (Self, Option<u32>) {
@@ -238,18 +241,26 @@ pub struct Identity {
     pub serial: u32,
 }
 
+/// CoE details: SDO, SDO information, PDO assign, PDO configuration, complete access (EEPROM category 30).
+pub const COE_DETAILS: u8 = 0x01 | 0x02 | COE_ASSIGN | COE_CONFIGURE | 0x20;
+/// The master may assign PDOs to sync managers.
+pub const COE_ASSIGN: u8 = 0x04;
+/// The master may change what a PDO holds.
+pub const COE_CONFIGURE: u8 = 0x08;
+
 /// Purpose of a sync manager (EEPROM category 41 and object 0x1C00).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Purpose {
+    Unused = 0,
     MailboxOut = 1,
     MailboxIn = 2,
     Outputs = 3,
     Inputs = 4,
 }
 
-/// One sync manager as the device expects it.
+/// One sync manager as the device expects it, with the process data that are assigned to it from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ManagerLayout {
     /// First byte.
@@ -262,6 +273,61 @@ pub struct ManagerLayout {
     pub purpose: Purpose,
 }
 
+/// A sync manager of a device type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Manager {
+    /// First byte.
+    pub start: u16,
+    /// Control byte.
+    pub control: u8,
+    /// Its purpose.
+    pub purpose: Purpose,
+    /// Mailbox: bytes, and the fewest and the most that a master may give it.
+    pub size: u16,
+    /// See `size`.
+    pub sizes: (u16, u16),
+    /// Enabled in OP alone.
+    pub op_only: bool,
+    /// PDOs that are assigned to it from the start.
+    pub pdos: Vec<u16>,
+}
+
+impl Manager {
+    /// A mailbox of this size alone.
+    fn mailbox(start: u16, control: u8, purpose: Purpose) -> Self {
+        let sizes = (MAILBOX_LENGTH, MAILBOX_LENGTH);
+        Self { start, control, purpose, size: MAILBOX_LENGTH, sizes, op_only: false, pdos: Vec::new() }
+    }
+
+    /// Process data: all of these PDOs.
+    fn buffers(start: u16, control: u8, purpose: Purpose, pdos: &[Pdo]) -> Self {
+        let pdos = pdos.iter().map(|pdo| pdo.index).collect();
+        Self { start, control, purpose, size: 0, sizes: (0, 0), op_only: false, pdos }
+    }
+
+    /// It carries process data in this direction.
+    pub fn carries(&self, purpose: Purpose) -> bool {
+        self.purpose == purpose && matches!(purpose, Purpose::Outputs | Purpose::Inputs)
+    }
+}
+
+/// The sync managers of a device without an ESI file: mailboxes if it has them, then outputs, then inputs. A CoE device
+/// keeps 2 and 3 for process data even when one direction is empty, as masters expect.
+pub fn own_managers(has_mailbox: bool, rx: &[Pdo], tx: &[Pdo]) -> Vec<Manager> {
+    let mut managers = Vec::new();
+    if has_mailbox {
+        managers.push(Manager::mailbox(MAILBOX_OUT, 0x26, Purpose::MailboxOut));
+        managers.push(Manager::mailbox(MAILBOX_IN, 0x22, Purpose::MailboxIn));
+    }
+    if has_mailbox || !rx.is_empty() {
+        managers.push(Manager::buffers(OUTPUTS, 0x64, Purpose::Outputs, rx));
+    }
+    if has_mailbox || !tx.is_empty() {
+        managers.push(Manager::buffers(INPUTS, 0x20, Purpose::Inputs, tx));
+    }
+    managers
+}
+
 /// A device type with its process data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -271,50 +337,97 @@ pub struct Description {
     pub identity: Identity,
     /// Station alias in the EEPROM.
     pub alias: u16,
-    /// Mailbox with CoE.
-    pub has_mailbox: bool,
+    /// CoE in its mailbox: the details of EEPROM category 30.
+    pub coe: Option<u8>,
     /// Distributed clock.
     pub has_clock: bool,
-    /// From the master.
+    /// From the master, assigned or not.
     pub rx: Vec<Pdo>,
-    /// To the master.
+    /// To the master, assigned or not.
     pub tx: Vec<Pdo>,
+    /// Sync managers, by number.
+    pub sync_managers: Vec<Manager>,
 }
 
 impl Description {
+    /// It has a mailbox.
+    pub fn has_mailbox(&self) -> bool {
+        self.manager(Purpose::MailboxOut).is_some()
+    }
+
+    /// PDOs assigned to a sync manager from the start.
+    pub fn assigned<'a>(&'a self, manager: &'a Manager) -> impl Iterator<Item = &'a Pdo> {
+        let known = if manager.purpose == Purpose::Outputs { &self.rx } else { &self.tx };
+        manager.pdos.iter().filter_map(|index| known.iter().find(|pdo| pdo.index == *index))
+    }
+
+    /// Entries of the process data of a direction: of those assigned from the start, or of all where none is.
+    pub fn entries(&self, purpose: Purpose) -> Vec<&PdoEntry> {
+        let carriers = self.sync_managers.iter().filter(|manager| manager.carries(purpose));
+        let assigned: Vec<&Pdo> = carriers.flat_map(|manager| self.assigned(manager)).collect();
+        let all = if purpose == Purpose::Outputs { &self.rx } else { &self.tx };
+        let pdos = if assigned.is_empty() { all.iter().collect() } else { assigned };
+        pdos.into_iter().flat_map(|pdo| &pdo.entries).filter(|entry| entry.index != 0).collect()
+    }
+
+    /// Number of the sync manager that a PDO is assigned to from the start.
+    pub fn manager_of(&self, pdo: u16) -> Option<usize> {
+        self.sync_managers.iter().position(|manager| manager.pdos.contains(&pdo))
+    }
+
+    fn length(&self, manager: &Manager) -> usize {
+        match manager.purpose {
+            Purpose::MailboxOut | Purpose::MailboxIn => usize::from(manager.size),
+            _ => self.assigned(manager).map(Pdo::bits).sum::<usize>().div_ceil(8),
+        }
+    }
+
+    fn image_length(&self, purpose: Purpose) -> usize {
+        self.sync_managers.iter().filter(|manager| manager.carries(purpose)).map(|manager| self.length(manager)).sum()
+    }
+
     /// Bytes from the master.
     pub fn output_length(&self) -> usize {
-        self.rx.iter().map(Pdo::bits).sum::<usize>().div_ceil(8)
+        self.image_length(Purpose::Outputs)
     }
 
     /// Bytes to the master.
     pub fn input_length(&self) -> usize {
-        self.tx.iter().map(Pdo::bits).sum::<usize>().div_ceil(8)
+        self.image_length(Purpose::Inputs)
     }
 
-    /// Sync managers in order: mailboxes if it has them, then outputs, then inputs. A CoE device keeps 2 and 3 for
-    /// process data even when one direction is empty, as masters expect.
+    /// Sync managers in order, with the lengths of the PDOs assigned from the start.
     pub fn managers(&self) -> Vec<ManagerLayout> {
-        let mut managers = Vec::new();
-        let mut add = |start, length: usize, control, purpose| {
-            managers.push(ManagerLayout { start, length: length as u16, control, purpose });
+        let layout = |manager: &Manager| ManagerLayout {
+            start: manager.start,
+            length: self.length(manager) as u16,
+            control: manager.control,
+            purpose: manager.purpose,
         };
-        if self.has_mailbox {
-            add(MAILBOX_OUT, usize::from(MAILBOX_LENGTH), 0x26, Purpose::MailboxOut);
-            add(MAILBOX_IN, usize::from(MAILBOX_LENGTH), 0x22, Purpose::MailboxIn);
-        }
-        if self.has_mailbox || !self.rx.is_empty() {
-            add(OUTPUTS, self.output_length(), 0x64, Purpose::Outputs);
-        }
-        if self.has_mailbox || !self.tx.is_empty() {
-            add(INPUTS, self.input_length(), 0x20, Purpose::Inputs);
-        }
-        managers
+        self.sync_managers.iter().map(layout).collect()
     }
 
-    /// Number of the sync manager with this purpose.
+    /// Number of the first sync manager with this purpose.
     pub fn manager(&self, purpose: Purpose) -> Option<usize> {
-        self.managers().iter().position(|manager| manager.purpose == purpose)
+        self.sync_managers.iter().position(|manager| manager.purpose == purpose)
+    }
+
+    /// What does not fit into the controller's memory: (message, remedy).
+    pub fn misfit(&self) -> Option<(String, String)> {
+        let starts: Vec<usize> = self.sync_managers.iter().map(|manager| usize::from(manager.start)).collect();
+        self.sync_managers.iter().enumerate().find_map(|(number, manager)| {
+            let (start, length) = (usize::from(manager.start), self.length(manager));
+            let next = starts.iter().copied().filter(|other| *other > start).min().unwrap_or(MEMORY_END);
+            let room = sync_manager::room(start, next, manager.control);
+            (length > room).then(|| {
+                let message = format!(
+                    "sync manager {number} ({:?}) at {start:#06x} has {length} bytes and room for {room}",
+                    manager.purpose
+                );
+                let remedy = "A controller has 8 KiB from 0x1000 here, and process data with three buffers take them three times";
+                (message, remedy.into())
+            })
+        })
     }
 }
 

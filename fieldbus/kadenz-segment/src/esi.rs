@@ -1,12 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //! EtherCAT slave information files (ETG.2000): identity and process data of a device.
 
-use crate::description::{DataType, Description, Pdo, PdoEntry, MOST_PIECES};
+mod assignment;
+
+use crate::description::{
+    own_managers, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE, COE_DETAILS,
+    MAILBOX_LENGTH, MOST_PIECES,
+};
 use crate::error::{read_bytes, SegmentError};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, UTF_8};
-use roxmltree::{Document, Node};
+use roxmltree::{Document, Node, ParsingOptions};
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::path::Path;
+
+/// Which device of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Product code; absent: the only device.
+    pub product: Option<u32>,
+    /// Revision; absent: the only one.
+    pub revision: Option<u32>,
+}
+
+/// A mistake in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The line, and the mistake.
+    pub message: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+impl Problem {
+    fn at(node: Node<'_, '_>, message: impl Display) -> Self {
+        let line = node.document().text_pos_at(node.range().start).row;
+        Self { message: format!("line {line}: {message}"), remedy: "Use an ESI file as ETG.2000 describes it".into() }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Self {
+        Self { remedy: remedy.into(), ..self }
+    }
+}
 
 /// The parts of an ESI file that the segment uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,54 +54,71 @@ pub struct Esi {
     pub revision: u32,
     /// Type name.
     pub type_name: String,
-    /// From the master: PDOs with a sync manager, in order.
+    /// From the master, assigned or not, in order.
     pub rx: Vec<Pdo>,
     /// To the master.
     pub tx: Vec<Pdo>,
-    /// PDOs without a sync manager, by index.
-    pub unassigned: Vec<u16>,
+    /// PDOs assigned from the start, in order, and their sync managers.
+    pub assigned: Vec<(u16, usize)>,
+    /// Sync managers, by number; empty where the file has none.
+    pub managers: Vec<Manager>,
+    /// CoE details of its mailbox: `None` without a word about mailboxes, `Some(None)` for one without CoE.
+    pub coe: Option<Option<u8>>,
 }
 
 impl Esi {
-    /// Gives a description this identity and these process data.
+    /// Gives a description this identity, these process data and sync managers. Without sync managers in the file it has
+    /// those of kadenz' own devices; process data at 2 and above then stand behind mailboxes.
     pub fn apply(self, description: &mut Description) {
         description.identity.vendor = self.vendor;
         description.identity.product = self.product;
         description.identity.revision = self.revision;
         description.type_name = self.type_name;
+        description.sync_managers = if self.managers.is_empty() {
+            let is_assigned = |pdo: &&Pdo| self.assigned.iter().any(|(index, _)| *index == pdo.index);
+            let assigned = |pdos: &[Pdo]| -> Vec<Pdo> { pdos.iter().filter(is_assigned).cloned().collect() };
+            let first = self.assigned.iter().map(|(_, number)| *number).min();
+            let has_mailbox = self.coe.is_some() || first.map_or(description.has_mailbox(), |first| first >= 2);
+            own_managers(has_mailbox, &assigned(&self.rx), &assigned(&self.tx))
+        } else {
+            self.managers
+        };
         (description.rx, description.tx) = (self.rx, self.tx);
+        description.coe = description.has_mailbox().then(|| self.coe.unwrap_or(Some(COE_DETAILS))).flatten();
     }
+}
 
-    /// What a device with process data of its own would be without: (message, remedy) where the file assigns none.
-    pub fn lacks_process_data(&self) -> Option<(String, String)> {
-        if !self.rx.is_empty() || !self.tx.is_empty() {
-            return None;
-        }
-        let remedy = "or set kind = \"coupler\" for a device without process data";
-        if self.unassigned.is_empty() {
-            let message = format!("device {:#x} ({}) has no RxPdo and no TxPdo", self.product, self.type_name);
-            return Some((message, format!("Choose another device by esi_product, {remedy}")));
-        }
-        let names: Vec<String> = self.unassigned.iter().map(|index| format!("{index:#06x}")).collect();
+/// What a device with process data of its own would be without: (message, remedy) where none is assigned from the start
+/// and the master cannot assign any.
+pub fn lack(description: &Description) -> Option<(String, String)> {
+    let can_assign = description.coe.is_some_and(|details| details & COE_ASSIGN != 0);
+    let pdos: Vec<u16> = description.rx.iter().chain(&description.tx).map(|pdo| pdo.index).collect();
+    let is_assigned = pdos.iter().any(|pdo| description.manager_of(*pdo).is_some());
+    let (product, name) = (description.identity.product, &description.type_name);
+    let remedy = "or set kind = \"coupler\" for a device without process data";
+    if pdos.is_empty() {
+        let message = format!("device {product:#x} ({name}) has no RxPdo and no TxPdo");
+        return Some((message, format!("Choose another device by esi_product, {remedy}")));
+    }
+    (!is_assigned && !can_assign).then(|| {
+        let names: Vec<String> = pdos.iter().map(|index| format!("{index:#06x}")).collect();
         let message = format!(
-            "device {:#x} ({}) assigns no PDO to a sync manager; it has {} without Sm",
-            self.product,
-            self.type_name,
+            "device {product:#x} ({name}) assigns no PDO to a sync manager, and a master cannot without CoE; it has {} \
+             without Sm",
             names.join(", ")
         );
-        Some((message, format!("Add Sm=\"2\" to an RxPdo or Sm=\"3\" to a TxPdo, {remedy}")))
-    }
+        (message, format!("Add Sm=\"2\" to an RxPdo or Sm=\"3\" to a TxPdo, {remedy}"))
+    })
 }
 
 /// Longest ESI file, bytes; those of whole families of terminals have some 30 MB.
 const LONGEST: u64 = 256 << 20;
 
-/// Reads the device with a product code, or the first.
-pub fn read(path: &Path, product: Option<u32>) -> Result<Esi, SegmentError> {
+/// Reads the device that a choice leaves.
+pub fn read(path: &Path, choice: Choice) -> Result<Esi, SegmentError> {
     let bytes = read_bytes(path, "ESI file", LONGEST, "A path in a ring file is relative to the ring file")?;
     let text = decode(&bytes).map_err(|(message, remedy)| SegmentError::config(path, message, remedy))?;
-    parse(&text, product)
-        .map_err(|message| SegmentError::config(path, message, "Use an ESI file as ETG.2000 describes it"))
+    parse(&text, choice).map_err(|problem| SegmentError::config(path, problem.message, problem.remedy))
 }
 
 /// The text of an XML file, by its byte order mark, or else by its declaration; without either it is UTF-8 (XML 1.0,
@@ -108,58 +160,156 @@ fn declared(bytes: &[u8]) -> Option<&[u8]> {
     value.get(..value.iter().position(|byte| byte == quote)?)
 }
 
-/// Parses the text of an ESI file; the error is a message.
-pub fn parse(text: &str, product: Option<u32>) -> Result<Esi, String> {
-    let document = Document::parse(text).map_err(|error| format!("not XML: {error}"))?;
+/// Parses the text of an ESI file.
+pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| Problem {
+        message: format!("not XML: {error}"),
+        remedy: "Use an ESI file as ETG.2000 describes it".into(),
+    })?;
     let root = document.root_element();
-    let vendor = descend(root, &["Vendor", "Id"]).and_then(|id| number(id.text()?)).ok_or("no Vendor/Id")?;
-    let devices = descend(root, &["Descriptions", "Devices"]).ok_or("no Descriptions/Devices")?;
-    let code = |device: Node<'_, '_>| number(child(device, "Type")?.attribute("ProductCode")?);
-    let mut candidates = devices.children().filter(|node| node.has_tag_name("Device"));
-    let device = match product {
-        None => candidates.next().ok_or("no Device")?,
-        Some(product) => candidates
-            .find(|device| code(*device) == Some(product))
-            .ok_or(format!("no Device with ProductCode {product:#x}"))?,
+    if root.tag_name().name() != "EtherCATInfo" {
+        let message = format!("the file is a {}, not an EtherCATInfo", root.tag_name().name());
+        let remedy = "An ESI file describes device types; an ENI file (EtherCATConfig) describes one network";
+        return Err(Problem::at(root, message).remedy(remedy));
+    }
+    let vendor = required_number(required(required(root, "Vendor")?, "Id")?)?;
+    let devices = required(required(root, "Descriptions")?, "Devices")?;
+    let device = choose(devices, choice)?;
+    let kind = required(device, "Type")?;
+    let pdos = |tag| -> Result<Vec<Pdo>, Problem> {
+        children(device, tag).filter(|node| !is_set(*node, "Virtual")).map(pdo).collect()
     };
-    let kind = child(device, "Type").ok_or("Device without Type")?;
-    let of = |tag| device.children().filter(move |node| node.has_tag_name(tag));
-    let assigned = |tag| of(tag).filter(|node| node.attribute("Sm").is_some());
-    let mut unassigned = Vec::new();
-    for node in of("RxPdo").chain(of("TxPdo")).filter(|node| node.attribute("Sm").is_none()) {
-        unassigned.push(pdo_index(node)?);
+    let (rx, tx) = (pdos("RxPdo")?, pdos("TxPdo")?);
+    let has_slots = child(device, "Slots").filter(|_| rx.is_empty() && tx.is_empty());
+    if let Some(slots) = has_slots {
+        let message = "the device takes its process data from modules (Slots), which are not read";
+        return Err(Problem::at(slots, message).remedy("Describe the device with its modules' PDOs as its own"));
+    }
+    let mut managers = children(device, "Sm").map(manager).collect::<Result<Vec<_>, _>>()?;
+    let assigned = assignment::assign(device, &mut managers)?;
+    while managers.last().is_some_and(|manager| manager.purpose == Purpose::Unused) {
+        managers.pop();
     }
     Ok(Esi {
         vendor,
-        product: code(device).ok_or("Type without ProductCode")?,
-        revision: kind.attribute("RevisionNo").and_then(number).unwrap_or(0),
+        product: attribute(kind, "ProductCode")?.ok_or_else(|| Problem::at(kind, "Type without ProductCode"))?,
+        revision: attribute(kind, "RevisionNo")?.unwrap_or(0),
         type_name: kind.text().unwrap_or("").trim().to_owned(),
-        rx: assigned("RxPdo").map(pdo).collect::<Result<_, _>>()?,
-        tx: assigned("TxPdo").map(pdo).collect::<Result<_, _>>()?,
-        unassigned,
+        rx,
+        tx,
+        assigned,
+        managers,
+        coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
     })
 }
 
-fn pdo_index(node: Node<'_, '_>) -> Result<u16, String> {
-    narrow(child(node, "Index").and_then(|index| number(index.text()?)).ok_or("PDO without Index")?)
+/// The one device that a choice leaves.
+fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<'a, 'input>, Problem> {
+    let mut found = Vec::new();
+    for device in children(devices, "Device") {
+        let kind = required(device, "Type")?;
+        let (product, revision) = (attribute(kind, "ProductCode")?, attribute(kind, "RevisionNo")?.unwrap_or(0));
+        let fits = choice.product.is_none_or(|wanted| product == Some(wanted))
+            && choice.revision.is_none_or(|wanted| revision == wanted);
+        if fits {
+            found.push((device, product.unwrap_or(0), revision, kind.text().unwrap_or("").trim()));
+        }
+    }
+    let (Some(first), Some(newest)) = (found.first(), found.iter().map(|device| device.2).max()) else {
+        let product = choice.product.map_or(String::new(), |product| format!(" with ProductCode {product:#x}"));
+        let revision = choice.revision.map_or(String::new(), |revision| format!(" and RevisionNo {revision:#010x}"));
+        return Err(Problem::at(devices, format!("no Device{product}{revision}")).remedy("Choose one of the file"));
+    };
+    if let [(only, ..)] = found.as_slice() {
+        return Ok(*only);
+    }
+    if found.iter().any(|device| device.1 != first.1) {
+        let known = found.iter().take(4).map(|(_, product, _, name)| format!("{product:#010x} ({name})"));
+        let message = format!("the file has {} devices", found.len());
+        let remedy = format!("Choose one by esi_product: {} …", known.collect::<Vec<_>>().join(", "));
+        return Err(Problem::at(first.0, message).remedy(remedy));
+    }
+    let revisions: Vec<String> = found.iter().map(|device| format!("{:#010x}", device.2)).collect();
+    if found.iter().all(|device| device.2 == newest) {
+        return Err(Problem::at(first.0, format!("{} ({newest:#010x}) stands {} times", first.3, found.len()))
+            .remedy("Remove all but one of them"));
+    }
+    let message = format!("{} has the revisions {}", first.3, revisions.join(", "));
+    Err(Problem::at(first.0, message).remedy(format!("Choose one: esi_revision = {newest:#010x} is the newest")))
 }
 
-fn pdo(node: Node<'_, '_>) -> Result<Pdo, String> {
-    let index = pdo_index(node)?;
+/// CoE details of the EEPROM from the attributes of a CoE element.
+fn coe_details(coe: Node<'_, '_>) -> u8 {
+    let attributes =
+        [("SdoInfo", 0x02), ("PdoAssign", COE_ASSIGN), ("PdoConfig", COE_CONFIGURE), ("CompleteAccess", 0x20)];
+    attributes.iter().filter(|(name, _)| is_set(coe, name)).fold(0x01, |details, (_, bit)| details | bit)
+}
+
+fn manager(node: Node<'_, '_>) -> Result<Manager, Problem> {
+    let (purpose, usual) = match node.text().unwrap_or("").trim() {
+        _ if is_set(node, "Virtual") => (Purpose::Unused, 0),
+        "MBoxOut" => (Purpose::MailboxOut, 0x26),
+        "MBoxIn" => (Purpose::MailboxIn, 0x22),
+        "Outputs" | "DynamicOutputs" => (Purpose::Outputs, 0x64),
+        "Inputs" | "DynamicInputs" => (Purpose::Inputs, 0x20),
+        other => {
+            let message = format!("Sm \"{other}\" is none of MBoxOut, MBoxIn, Outputs, Inputs");
+            return Err(Problem::at(node, message));
+        }
+    };
+    let narrow = |name| attribute(node, name)?.map(|value| narrow(node, value)).transpose();
+    let start = narrow("StartAddress")?.ok_or_else(|| Problem::at(node, "Sm without StartAddress"))?;
+    let (least, most) = (narrow("MinSize")?, narrow("MaxSize")?);
+    let size = narrow("DefaultSize")?.or(most).or(least).unwrap_or(MAILBOX_LENGTH);
+    Ok(Manager {
+        start,
+        control: narrow("ControlByte")?.unwrap_or(usual) as u8,
+        purpose,
+        size,
+        sizes: (least.unwrap_or(size), most.unwrap_or(size)),
+        op_only: is_set(node, "OpOnly") || attribute(node, "Enable").is_ok_and(|enable| enable.unwrap_or(0) & 8 != 0),
+        pdos: Vec::new(),
+    })
+}
+
+fn pdo(node: Node<'_, '_>) -> Result<Pdo, Problem> {
+    let tag = node.tag_name().name();
+    if let Some(name) = node.attribute("Ref") {
+        let message = format!("{tag} refers to \"{name}\", which the file does not define");
+        return Err(
+            Problem::at(node, message).remedy("Use a newer file of the vendor, whose PDOs have Index and Entry")
+        );
+    }
+    let index = index_of(node)?;
     let name = child(node, "Name").and_then(|name| name.text()).unwrap_or("").to_owned();
-    let entries = node.children().filter(|entry| entry.has_tag_name("Entry")).map(entry);
+    let entries = children(node, "Entry")
+        .map(|node| entry(node).map_err(|message| Problem::at(node, format!("{tag} {index:#06x}: {message}"))));
     let pdo = Pdo { index, name, entries: entries.collect::<Result<_, _>>()? };
     match pdo.pieces().count() {
         0..=MOST_PIECES => Ok(pdo),
-        pieces => Err(format!("PDO {index:#06x} needs {pieces} mapping entries, sub-indices end at {MOST_PIECES}")),
+        pieces => {
+            let message =
+                format!("{tag} {index:#06x} needs {pieces} mapping entries, sub-indices end at {MOST_PIECES}");
+            Err(Problem::at(node, message))
+        }
     }
+}
+
+/// Index of a PDO.
+fn index_of(node: Node<'_, '_>) -> Result<u16, Problem> {
+    narrow(node, required_number(required(node, "Index")?)?)
 }
 
 fn entry(node: Node<'_, '_>) -> Result<PdoEntry, String> {
     let field = |name| child(node, name).and_then(|field| field.text()).map(str::trim);
-    let value = |name| field(name).and_then(number);
-    let index = narrow(value("Index").ok_or("Entry without Index")?)?;
-    let bits = value("BitLen").ok_or(format!("Entry {index:#06x} without BitLen"))?;
+    let value = |name| match field(name) {
+        Some(text) => number(text).map(Some).ok_or(format!("{name} \"{text}\" is not a number")),
+        None => Ok(None),
+    };
+    let index = value("Index")?.ok_or("Entry without Index")?;
+    let index = u16::try_from(index).map_err(|_| format!("index {index:#x} is more than 16 bits"))?;
+    let bits = value("BitLen")?.ok_or(format!("Entry {index:#06x} without BitLen"))?;
     let bits = u16::try_from(bits).map_err(|_| format!("Entry {index:#06x}: BitLen {bits} is more than 65535"))?;
     let data_type = match field("DataType") {
         // Padding, whatever type some files give it.
@@ -174,17 +324,43 @@ fn entry(node: Node<'_, '_>) -> Result<PdoEntry, String> {
             data_type
         }
     };
-    let sub = value("SubIndex").unwrap_or(0);
+    let sub = value("SubIndex")?.unwrap_or(0);
     let sub = u8::try_from(sub).map_err(|_| format!("SubIndex {sub} is more than 255"))?;
     Ok(PdoEntry { index, sub, bits, name: field("Name").unwrap_or("").to_owned(), data_type })
+}
+
+fn children<'a, 'input: 'a>(node: Node<'a, 'input>, name: &'a str) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.children().filter(move |child| child.has_tag_name(name))
 }
 
 fn child<'a, 'input>(node: Node<'a, 'input>, name: &str) -> Option<Node<'a, 'input>> {
     node.children().find(|child| child.has_tag_name(name))
 }
 
-fn descend<'a, 'input>(node: Node<'a, 'input>, path: &[&str]) -> Option<Node<'a, 'input>> {
-    path.iter().try_fold(node, |node, name| child(node, name))
+fn required<'a, 'input>(node: Node<'a, 'input>, name: &str) -> Result<Node<'a, 'input>, Problem> {
+    child(node, name).ok_or_else(|| Problem::at(node, format!("{} without {name}", node.tag_name().name())))
+}
+
+/// The number that an element holds.
+fn required_number(node: Node<'_, '_>) -> Result<u32, Problem> {
+    let text = node.text().unwrap_or("");
+    number(text).ok_or_else(|| no_number(node, node.tag_name().name(), text))
+}
+
+/// The number of an attribute, if it is there.
+fn attribute(node: Node<'_, '_>, name: &str) -> Result<Option<u32>, Problem> {
+    let parse = |text| number(text).ok_or_else(|| no_number(node, name, text));
+    node.attribute(name).map(parse).transpose()
+}
+
+fn no_number(node: Node<'_, '_>, name: &str, text: &str) -> Problem {
+    let message = format!("{name} \"{}\" is not a number", text.trim());
+    Problem::at(node, message).remedy("Write it in decimal, or in hexadecimal behind #x")
+}
+
+/// An attribute that says yes.
+fn is_set(node: Node<'_, '_>, name: &str) -> bool {
+    node.attribute(name).is_some_and(|value| matches!(value.trim(), "1" | "true"))
 }
 
 /// `#x1A` is hexadecimal, everything else decimal.
@@ -196,6 +372,6 @@ fn number(text: &str) -> Option<u32> {
     }
 }
 
-fn narrow(value: u32) -> Result<u16, String> {
-    u16::try_from(value).map_err(|_| format!("index {value:#x} is more than 16 bits"))
+fn narrow(node: Node<'_, '_>, value: u32) -> Result<u16, Problem> {
+    u16::try_from(value).map_err(|_| Problem::at(node, format!("{value:#x} is more than 16 bits")))
 }

@@ -6,7 +6,7 @@ use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Written};
 use crate::coe::sdo::Server;
 use crate::coe::{information, Service};
-use crate::description::MAILBOX_LENGTH;
+use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
 use std::collections::VecDeque;
 
@@ -14,8 +14,6 @@ use std::collections::VecDeque;
 const HEADER: usize = 6;
 const TYPE_ERROR: u8 = 0;
 const TYPE_COE: u8 = 3;
-/// Room for CoE behind the mailbox header.
-const ROOM: usize = MAILBOX_LENGTH as usize - HEADER;
 /// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
 const EMERGENCIES: usize = 16;
 /// Replies kept while nobody fetches them.
@@ -61,6 +59,7 @@ pub fn assemble(protocol: u8, counter: u8, body: &[u8]) -> Vec<u8> {
 #[derive(Debug, Default)]
 pub struct Mailbox {
     server: Server,
+    has_coe: bool,
     replies: VecDeque<Vec<u8>>,
     emergencies: VecDeque<Emergency>,
     own_counter: u8,
@@ -80,6 +79,11 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
+    /// A mailbox with or without CoE.
+    pub fn new(has_coe: bool) -> Self {
+        Self { has_coe, ..Self::default() }
+    }
+
     /// Queues an emergency. It waits for the end of a dialogue: masters take the next mailbox for their reply.
     pub fn raise(&mut self, emergency: Emergency) {
         if self.emergencies.len() == EMERGENCIES {
@@ -90,7 +94,8 @@ impl Mailbox {
 
     /// Everything as after power-on.
     pub fn reset(&mut self) {
-        *self = Self { requests: self.requests, is_silent: self.is_silent, ..Self::default() };
+        let (has_coe, requests, is_silent) = (self.has_coe, self.requests, self.is_silent);
+        *self = Self { has_coe, requests, is_silent, ..Self::default() };
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -107,15 +112,14 @@ impl Mailbox {
         let mut written = None;
         if esc.events.written & 0x01 != 0 {
             esc.events.written &= !0x01;
-            let mut request = [0_u8; MAILBOX_LENGTH as usize];
-            let taken = esc.mailbox(0).map(|bytes| {
-                request.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            });
+            let taken = esc.mailbox(0).map(<[u8]>::to_vec);
             esc.empty_mailbox(0);
-            if taken.is_some() && !self.is_repetition(&request) {
+            if let Some(request) = taken.filter(|request| !self.is_repetition(request)) {
                 self.requests += 1;
                 if !self.is_silent {
-                    written = self.answer(&request, dictionary, state);
+                    // Room for CoE behind the mailbox header, with the size that the master gave it.
+                    let room = esc.manager(1).map_or(0, SyncManager::length).saturating_sub(HEADER);
+                    written = self.answer(&request, dictionary, room, state);
                     self.in_dialogue = !self.replies.is_empty();
                 }
             }
@@ -177,12 +181,12 @@ impl Mailbox {
         assemble(TYPE_COE, self.own_counter, &emergency.bytes())
     }
 
-    fn answer(&mut self, request: &[u8], dictionary: &mut Dictionary, state: State) -> Option<Written> {
+    fn answer(&mut self, request: &[u8], dictionary: &mut Dictionary, room: usize, state: State) -> Option<Written> {
         let Some(message) = parse(request) else {
             self.refuse(0, Refusal::InvalidSize);
             return None;
         };
-        if message.protocol != TYPE_COE {
+        if message.protocol != TYPE_COE || !self.has_coe {
             self.refuse(message.counter, Refusal::UnsupportedProtocol);
             return None;
         }
@@ -192,14 +196,14 @@ impl Mailbox {
         };
         let service = u16::from_le_bytes(*header) >> 12;
         if service == Service::SdoRequest as u16 {
-            let answer = self.server.answer(dictionary, message.body, ROOM, state);
+            let answer = self.server.answer(dictionary, message.body, room, state);
             if !answer.bytes.is_empty() {
                 self.reply(assemble(TYPE_COE, message.counter, &answer.bytes));
             }
             return answer.written;
         }
         if service == Service::SdoInformation as u16 {
-            for part in information::answer(dictionary, message.body, ROOM) {
+            for part in information::answer(dictionary, message.body, room) {
                 self.reply(assemble(TYPE_COE, message.counter, &part));
             }
         } else {

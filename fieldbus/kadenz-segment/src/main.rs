@@ -4,6 +4,7 @@
 use clap::{Parser, Subcommand};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::command::Command as Datagram;
+use kadenz_segment::device::channels::Place;
 use kadenz_segment::device::Function;
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::{Fault, FaultFile};
@@ -210,7 +211,10 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
             let description = &device.description;
             let what = match &device.function {
                 Function::Drive(_) => ring.axis_of(position).map_or(String::new(), |axis| format!(", axis {axis}")),
-                _ => String::new(),
+                _ if device.channels.is_empty() => String::new(),
+                _ => {
+                    format!(", channels {}", device.channels.iter().map(Place::to_string).collect::<Vec<_>>().join(" "))
+                }
             };
             say!(
                 "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<4} {}{what}",
@@ -218,7 +222,7 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
                 description.type_name,
                 description.output_length(),
                 description.input_length(),
-                if description.has_mailbox { "yes" } else { "no" },
+                if description.coe.is_some() { "yes" } else { "no" },
                 device.esc.clock.as_ref().map_or("no".into(), |clock| format!("{:+.2} ppm", clock.ppm())),
             );
         }

@@ -35,6 +35,7 @@ pub const RING: &[(&str, Range)] = &[
     ("device[].alias", Whole(0, 0xFFFF)),
     ("device[].serial", Whole(0, 0xFFFF_FFFF)),
     ("device[].esi_product", Whole(0, 0xFFFF_FFFF)),
+    ("device[].esi_revision", Whole(0, 0xFFFF_FFFF)),
     ("device[].clock_ppm", Real(-1000.0, 1000.0)),
     ("device[].clock_start_ns", Whole(0, LARGEST)),
     ("device[].port", Whole(1, 3)),

@@ -2,7 +2,8 @@
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
 use crate::coe::object::Dictionary;
-use crate::description::{Description, Identity, Pdo, LONGEST_INPUTS, LONGEST_OUTPUTS};
+use crate::description::{own_managers, Description, Identity, Pdo, Purpose, COE_DETAILS};
+use crate::device::channels::{self, Place};
 use crate::device::digital_input::{self, DigitalInput};
 use crate::device::digital_output::{self, DigitalOutput};
 use crate::device::edge_clock::EdgeClock;
@@ -10,7 +11,7 @@ use crate::device::{analog, Device, Function};
 use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
-use crate::esi;
+use crate::esi::{self, Choice};
 use crate::plant::{AxisInput, Inertias, Plant};
 use crate::process_image::{Images, Key};
 use crate::random::Random;
@@ -21,6 +22,8 @@ use std::path::Path;
 
 /// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
 pub const VENDOR: u32 = 0x0000_0BAD;
+/// Channels a terminal may have.
+const MOST_CHANNELS: usize = 16;
 /// After a longer pause the segment continues from now: the process was stopped.
 const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
 
@@ -323,12 +326,11 @@ fn build(
     path: &Path,
 ) -> Result<Device, SegmentError> {
     let description = describe(position, settings, &file.folder)?;
-    let fit = description.output_length() <= LONGEST_OUTPUTS && description.input_length() <= LONGEST_INPUTS;
-    if !fit {
-        let message = format!("device {position} ({}): process data do not fit", settings.name);
-        let remedy = format!("At most {LONGEST_OUTPUTS} bytes of outputs and {LONGEST_INPUTS} of inputs");
-        return Err(SegmentError::config(path, message, remedy));
-    }
+    let wrong = |(message, remedy): (String, String)| {
+        SegmentError::config(path, format!("device {position} ({}): {message}", settings.name), remedy)
+    };
+    description.misfit().map_or(Ok(()), |problem| Err(wrong(problem)))?;
+    let terminal = Terminal::of(settings, &description).map_err(wrong)?;
     // Drawn for every device, so that a change to one does not move the others.
     let (ppm, start_ns, stamp_seed) = (40.0 * random.uniform() - 20.0, random.bits() % 10_000_000_000, random.bits());
     let clock = settings.distributed_clock.then(|| {
@@ -339,12 +341,70 @@ fn build(
             seed,
         )
     });
-    let function = |dictionary: &mut Dictionary| function(settings, stamp_seed, dictionary);
-    Ok(Device::new(settings.name.clone(), description, clock, function))
+    let function = |dictionary: &mut Dictionary| function(settings, &terminal, stamp_seed, dictionary);
+    let mut device = Device::new(settings.name.clone(), description, clock, function);
+    device.channels = terminal.channels;
+    Ok(device)
 }
 
-/// Channels of a terminal, and how many of them have stamps.
-fn channels(settings: &DeviceSettings) -> (u8, u8) {
+/// Channels of a terminal: where they are, and how many have stamps.
+struct Terminal {
+    channels: Vec<Place>,
+    stamped: u8,
+}
+
+impl Terminal {
+    /// The error is (message, remedy): a channel or a drive that the device's file has no process data for.
+    fn of(settings: &DeviceSettings, description: &Description) -> Result<Self, (String, String)> {
+        let (mut channels, what) = match settings.kind {
+            Kind::Coupler => return Ok(Self { channels: Vec::new(), stamped: 0 }),
+            Kind::Drive => {
+                check_drive(description)?;
+                return Ok(Self { channels: Vec::new(), stamped: 0 });
+            }
+            Kind::DigitalOutput => (channels::digital(description, Purpose::Outputs), "digital output"),
+            Kind::DigitalInput => (channels::digital(description, Purpose::Inputs), "digital input"),
+            Kind::AnalogOutput => (channels::analog(description, Purpose::Outputs), "analogue output"),
+            Kind::AnalogInput => (channels::analog(description, Purpose::Inputs), "analogue input"),
+        };
+        let (known, name) = (channels.len().min(MOST_CHANNELS), &description.type_name);
+        let wanted = settings.channels.map_or(known, usize::from);
+        if known == 0 {
+            let message = format!("{name} has no {what} in its process data");
+            return Err((message, "Choose the kind that it is, or another device of the ESI file".into()));
+        }
+        if wanted > known {
+            let places: Vec<String> = channels.iter().map(Place::to_string).collect();
+            let message = format!("channels = {wanted}, but {name} has {known} of {what}s: {}", places.join(", "));
+            return Err((message, format!("Write channels = {known}, or remove the key")));
+        }
+        channels.truncate(wanted);
+        let has = digital_input::stamped(&description.entries(Purpose::Inputs)).min(wanted as u8);
+        let stamped = settings.stamped_channels.unwrap_or(has);
+        if stamped > has {
+            let message =
+                format!("stamped_channels = {stamped}, but {name} has the objects of {has} (0x6100, 0x6110 …)");
+            return Err((message, format!("Write stamped_channels = {has}")));
+        }
+        Ok(Self { channels, stamped })
+    }
+}
+
+/// A drive obeys the objects of CiA 402, and no others.
+fn check_drive(description: &Description) -> Result<(), (String, String)> {
+    for (purpose, index, name) in [(Purpose::Outputs, 0x6040, "controlword"), (Purpose::Inputs, 0x6041, "statusword")] {
+        if !description.entries(purpose).iter().any(|entry| entry.index == index) {
+            let message = format!("{} maps no {name} ({index:#06x})", description.type_name);
+            let remedy =
+                "kind = \"drive\" is a CiA 402 drive; kind = \"coupler\" takes any process data and does nothing";
+            return Err((message, remedy.into()));
+        }
+    }
+    Ok(())
+}
+
+/// Channels of a terminal without an ESI file, and how many of them have stamps.
+fn own_channels(settings: &DeviceSettings) -> (u8, u8) {
     let channels = settings.channels.unwrap_or(4);
     let stamped = if settings.kind == Kind::DigitalInput { channels.min(2) } else { 0 };
     (channels, settings.stamped_channels.unwrap_or(stamped))
@@ -352,7 +412,7 @@ fn channels(settings: &DeviceSettings) -> (u8, u8) {
 
 /// Description of the device: its kind's process data and identity, or those of its ESI file.
 fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result<Description, SegmentError> {
-    let (channels, stamped) = channels(settings);
+    let (channels, stamped) = own_channels(settings);
     let is_terminal = !matches!(settings.kind, Kind::Coupler | Kind::Drive);
     let (type_name, product, has_mailbox, rx, tx): (&str, u32, bool, Vec<Pdo>, Vec<Pdo>) = match settings.kind {
         Kind::Coupler => ("kadenz coupler", 1, false, vec![], vec![]),
@@ -368,33 +428,34 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         type_name: type_name.into(),
         identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
         alias: settings.alias,
-        has_mailbox,
+        coe: has_mailbox.then_some(COE_DETAILS),
         has_clock: settings.distributed_clock,
+        sync_managers: own_managers(has_mailbox, &rx, &tx),
         rx,
         tx,
     };
     if let Some(esi_file) = &settings.esi {
         let path = folder.join(esi_file);
-        let esi = esi::read(&path, settings.esi_product)?;
+        let choice = Choice { product: settings.esi_product, revision: settings.esi_revision };
+        esi::read(&path, choice)?.apply(&mut description);
         // A device that does something with process data must not silently keep those of its kind.
-        if let Some((message, remedy)) = esi.lacks_process_data().filter(|_| settings.kind != Kind::Coupler) {
+        if let Some((message, remedy)) = esi::lack(&description).filter(|_| settings.kind != Kind::Coupler) {
             return Err(SegmentError::config(&path, message, remedy));
         }
-        esi.apply(&mut description);
     }
     Ok(description)
 }
 
 /// What the device does with its process data. `stamp_seed` gives an edge clock its noise.
-fn function(settings: &DeviceSettings, stamp_seed: u64, dictionary: &mut Dictionary) -> Function {
-    let (channels, stamped) = channels(settings);
+fn function(settings: &DeviceSettings, terminal: &Terminal, stamp_seed: u64, dictionary: &mut Dictionary) -> Function {
+    let channels = &terminal.channels;
     match settings.kind {
         Kind::Coupler => Function::Coupler,
         Kind::Drive => drive_function(settings.drive.clone().unwrap_or_default(), dictionary),
         Kind::DigitalOutput => Function::DigitalOutput(DigitalOutput::new(channels, dictionary)),
         Kind::DigitalInput => {
             let clock = EdgeClock::new(settings.edge_clock.unwrap_or_default(), stamp_seed);
-            Function::DigitalInput(Box::new(DigitalInput::new(channels, stamped, clock, dictionary)))
+            Function::DigitalInput(Box::new(DigitalInput::new(channels, terminal.stamped, clock, dictionary)))
         }
         Kind::AnalogOutput => Function::AnalogOutput(analog::AnalogOutput::new(channels, dictionary)),
         Kind::AnalogInput => {
@@ -421,7 +482,7 @@ fn wires(file: &RingFile, devices: &[Device], path: &Path) -> Result<Vec<Wire>, 
             let message = format!("wire end \"{text}\": no device \"{name}\"");
             return Err(SegmentError::config(path, message, format!("Did you mean \"{known}.{channel}\"?")));
         };
-        if !(1..=file.device[device].channels.unwrap_or(4)).contains(&channel) {
+        if !(1..=devices[device].channels.len()).contains(&usize::from(channel)) {
             let message = format!("wire end \"{text}\": {name} has no channel {channel}");
             return Err(SegmentError::config(path, message, "Channels count from 1"));
         }

@@ -80,8 +80,10 @@ pub struct DeviceSettings {
     pub serial: Option<u32>,
     /// ESI file that gives identity and process data instead of the kind's own.
     pub esi: Option<PathBuf>,
-    /// Product code to choose from the ESI file; absent: the first device in it.
+    /// Product code to choose from the ESI file; absent: the only device in it.
     pub esi_product: Option<u32>,
+    /// Revision to choose; absent: the only one of that product code.
+    pub esi_revision: Option<u32>,
     /// Distributed clock.
     #[serde(default = "yes")]
     pub distributed_clock: bool,
@@ -216,6 +218,7 @@ kind = "drive"
 # serial = 7
 # esi = "drive.xml"        # identity and process data from an ESI file, and which of its devices
 # esi_product = 0x00020001
+# esi_revision = 0x00010000
 # distributed_clock = true
 # clock_ppm = 12.5         # oscillator; absent: within 20 ppm by the seed
 # clock_start_ns = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The EEPROM (slave information interface, ETG.2010): contents made from a description, and its command interface.
 
-use crate::description::{Description, Pdo, Purpose, MAILBOX_IN, MAILBOX_LENGTH, MAILBOX_OUT};
+use crate::description::{Description, Pdo, Purpose};
 
 /// Bytes of the EEPROM: 2 KiB, or what the strings need.
 const SMALLEST: usize = 2048;
@@ -14,8 +14,9 @@ const CATEGORY_SYNC_MANAGER: u16 = 41;
 const CATEGORY_TX: u16 = 50;
 const CATEGORY_RX: u16 = 51;
 
-/// CoE details: SDO, SDO information, PDO assign, PDO configuration, upload at start, complete access.
-const COE_DETAILS: u8 = 0x01 | 0x02 | 0x04 | 0x08 | 0x20;
+/// Bits of the enable byte of a sync manager.
+const ENABLE: u8 = 0x01;
+const OP_ONLY: u8 = 0x08;
 
 /// EEPROM contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,9 +67,10 @@ fn category(image: &mut Vec<u8>, kind: u16, mut body: Vec<u8>) {
     image.extend(body);
 }
 
-fn pdos(list: &[Pdo], manager: usize, strings: &mut Strings) -> Vec<u8> {
+/// PDOs that are assigned from the start: an EEPROM has no room for all alternatives of large devices.
+fn pdos(device: &Description, list: &[Pdo], strings: &mut Strings) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for pdo in list {
+    for (pdo, manager) in list.iter().filter_map(|pdo| Some((pdo, device.manager_of(pdo.index)?))) {
         bytes.extend(pdo.index.to_le_bytes());
         bytes.extend([pdo.pieces().count() as u8, manager as u8, 0, strings.add(&pdo.name), 0, 0]);
         for (entry, bits) in pdo.pieces() {
@@ -96,16 +98,14 @@ fn fixed_words(device: &Description) -> Vec<u8> {
     {
         put(word, &value.to_le_bytes());
     }
-    if device.has_mailbox {
-        for (word, value) in [
-            (0x18, MAILBOX_OUT),
-            (0x19, MAILBOX_LENGTH),
-            (0x1A, MAILBOX_IN),
-            (0x1B, MAILBOX_LENGTH),
-            (0x1C, PROTOCOL_COE),
-        ] {
-            put(word, &value.to_le_bytes());
+    for (word, purpose) in [(0x18, Purpose::MailboxOut), (0x1A, Purpose::MailboxIn)] {
+        if let Some(mailbox) = device.sync_managers.iter().find(|manager| manager.purpose == purpose) {
+            put(word, &mailbox.start.to_le_bytes());
+            put(word + 1, &mailbox.size.to_le_bytes());
         }
+    }
+    if device.coe.is_some() {
+        put(0x1C, &PROTOCOL_COE.to_le_bytes());
     }
     put(0x3F, &1_u16.to_le_bytes());
     words[14] = crc8(&words[..14]);
@@ -116,7 +116,7 @@ fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
     let name = strings.add(&device.type_name);
     let group = strings.add("kadenz");
     let mut general = vec![group, 0, name, name, 0];
-    general.extend([if device.has_mailbox { COE_DETAILS } else { 0 }, 0, 0, 0, 0, 0, 0]);
+    general.extend([device.coe.unwrap_or(0), 0, 0, 0, 0, 0, 0]);
     general.extend([0, 0, group, 0]);
     general.extend(0x1111_u16.to_le_bytes());
     general.resize(32, 0);
@@ -125,12 +125,12 @@ fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
 
 fn sync_managers(device: &Description) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for manager in device.managers() {
-        bytes.extend(manager.start.to_le_bytes());
-        bytes.extend(manager.length.to_le_bytes());
+    for (layout, manager) in device.managers().iter().zip(&device.sync_managers) {
+        bytes.extend(layout.start.to_le_bytes());
+        bytes.extend(layout.length.to_le_bytes());
         // An empty direction is described but not enabled.
-        let is_enabled = u8::from(manager.length > 0);
-        bytes.extend([manager.control, 0, is_enabled, manager.purpose as u8]);
+        let enable = if layout.length > 0 { ENABLE } else { 0 } | if manager.op_only { OP_ONLY } else { 0 };
+        bytes.extend([layout.control, 0, enable, layout.purpose as u8]);
     }
     bytes
 }
@@ -141,8 +141,8 @@ impl Sii {
         let mut strings = Strings::default();
         let general = general(device, &mut strings);
         let managers = sync_managers(device);
-        let tx = pdos(&device.tx, device.manager(Purpose::Inputs).unwrap_or(0), &mut strings);
-        let rx = pdos(&device.rx, device.manager(Purpose::Outputs).unwrap_or(0), &mut strings);
+        let tx = pdos(device, &device.tx, &mut strings);
+        let rx = pdos(device, &device.rx, &mut strings);
 
         let mut image = fixed_words(device);
         category(&mut image, CATEGORY_STRINGS, strings.bytes());
@@ -230,17 +230,18 @@ impl Sii {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::Identity;
+    use crate::description::{own_managers, Identity, COE_DETAILS};
 
     fn sii() -> Sii {
         Sii::build(&Description {
             type_name: "test".into(),
             identity: Identity { vendor: 0x1234, product: 0x5678, revision: 9, serial: 10 },
             alias: 7,
-            has_mailbox: true,
+            coe: Some(COE_DETAILS),
             has_clock: true,
             rx: Vec::new(),
             tx: Vec::new(),
+            sync_managers: own_managers(true, &[], &[]),
         })
     }
 

@@ -11,7 +11,7 @@ use kadenz_segment::coe::object::Dictionary;
 use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
 use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
-use kadenz_segment::esi;
+use kadenz_segment::esi::{self, Choice};
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::link::in_process::InProcess;
@@ -76,14 +76,14 @@ proptest! {
 
     #[test]
     fn any_text_is_an_esi_file_or_an_error(text in ".{0,400}") {
-        let _ = esi::parse(&text, None);
+        let _ = esi::parse(&text, Choice::default());
     }
 
     #[test]
     fn a_damaged_esi_file_is_a_device_or_an_error(changes in changes(), bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         for file in [&include_bytes!("data/types.xml")[..], include_bytes!("data/long.xml"), &bytes] {
             if let Ok(text) = esi::decode(&damage(file, &changes)) {
-                let _ = esi::parse(&text, None);
+                let _ = esi::parse(&text, Choice::default());
             }
         }
     }

@@ -3,7 +3,13 @@
 
 use super::abort::Abort;
 use crate::al::State;
-use crate::description::DataType;
+use crate::description::{DataType, Purpose};
+use crate::register::SYNC_MANAGERS;
+
+/// Object of sync manager 0's assignment; each sync manager has the next one.
+pub const ASSIGNMENTS: u16 = 0x1C10;
+/// Types of the sync managers, from sub-index 1.
+pub const TYPES: u16 = 0x1C00;
 
 /// Shape of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -378,7 +384,7 @@ impl Dictionary {
         Ok(Written { index, sub })
     }
 
-    /// The rules for assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx).
+    /// The rules for assignment (0x1C10 and one for each sync manager) and mapping (0x16xx, 0x1Axx).
     fn check_mapping(&self, index: u16, sub: u8, value: &Value) -> Result<(), Abort> {
         if !is_assignment(index) && !is_mapping(index) {
             return Ok(());
@@ -398,7 +404,9 @@ impl Dictionary {
         let Value::Number(number) = value else { return Ok(()) };
         if is_assignment(index) {
             let known = *number == 0 || (is_mapping(*number as u16) && self.object(*number as u16).is_some());
-            let right_way = *number == 0 || (*number as u16 >= 0x1A00) == (index == 0x1C13);
+            let carries_inputs =
+                self.number(TYPES, (index - ASSIGNMENTS + 1) as u8) == i64::from(Purpose::Inputs as u8);
+            let right_way = *number == 0 || (*number as u16 >= 0x1A00) == carries_inputs;
             return if known && right_way { Ok(()) } else { Err(Abort::NotMappable) };
         }
         let mapped = Mapped::from_word(*number as u32);
@@ -423,7 +431,7 @@ impl Dictionary {
         }
     }
 
-    /// Entries mapped by the PDOs assigned at 0x1C12 or 0x1C13, in order.
+    /// Entries mapped by the PDOs that an assignment object holds, in order.
     pub fn assigned(&self, assignment: u16) -> Vec<Mapped> {
         let mut mapped = Vec::new();
         for place in 1..=self.number(assignment, 0).clamp(0, 255) as u8 {
@@ -462,7 +470,7 @@ impl Mapped {
 }
 
 fn is_assignment(index: u16) -> bool {
-    matches!(index, 0x1C12 | 0x1C13)
+    (ASSIGNMENTS..ASSIGNMENTS + SYNC_MANAGERS as u16).contains(&index)
 }
 
 fn is_mapping(index: u16) -> bool {

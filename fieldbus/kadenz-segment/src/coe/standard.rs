@@ -2,9 +2,10 @@
 //! Objects every CoE device has: identity, assignment, mapping, synchronisation (ETG.1020, ETG.5001).
 
 use super::object::{
-    bytes_entry, number_entry, Dictionary, Entry, Mapped, Rights, Shape, RO, RO_TX, RW, RW_PREOP, RW_RX,
+    bytes_entry, number_entry, Dictionary, Entry, Mapped, Rights, Shape, ASSIGNMENTS, RO, RO_TX, RW, RW_PREOP, RW_RX,
+    TYPES,
 };
-use crate::description::{DataType, Description, Pdo, PdoEntry, Purpose};
+use crate::description::{DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE};
 
 /// Entries a mapping object has room for.
 const MAPPING_PLACES: u8 = 16;
@@ -28,24 +29,19 @@ pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) 
     let entries =
         (1..).zip(fields).map(|(sub, (name, value))| number_entry(sub, name, DataType::U32, RO, i64::from(value)));
     dictionary.list(0x1018, "identity", Shape::Record, RO, entries.collect());
-    for (pdos, assignment, direction) in [(&device.rx, 0x1C12, "outputs"), (&device.tx, 0x1C13, "inputs")] {
-        for pdo in pdos {
-            add_mapping(dictionary, pdo);
-        }
-        let places = (1..=ASSIGNMENT_PLACES.max(pdos.len().min(255) as u8))
-            .map(|sub| {
-                let index = pdos.get(usize::from(sub) - 1).map_or(0, |pdo| pdo.index);
-                number_entry(sub, &format!("PDO {sub}"), DataType::U16, RW_PREOP, i64::from(index))
-            })
-            .collect();
-        dictionary.list(assignment, &format!("{direction}: assigned PDOs"), Shape::Array, RW_PREOP, places);
-        set_count(dictionary, assignment, pdos.len());
+    let details = device.coe.unwrap_or(0);
+    for pdo in device.rx.iter().chain(&device.tx) {
+        add_mapping(dictionary, pdo, if details & COE_CONFIGURE != 0 { RW_PREOP } else { RO });
     }
-    let purposes = [Purpose::MailboxOut, Purpose::MailboxIn, Purpose::Outputs, Purpose::Inputs];
-    let entries = (1..).zip(purposes).map(|(sub, purpose)| {
-        number_entry(sub, &format!("sync manager {}", sub - 1), DataType::U8, RO, i64::from(purpose as u8))
+    for (number, manager) in device.sync_managers.iter().enumerate() {
+        if manager.carries(Purpose::Outputs) || manager.carries(Purpose::Inputs) {
+            add_assignment(dictionary, number, manager, if details & COE_ASSIGN != 0 { RW_PREOP } else { RO });
+        }
+    }
+    let entries = (1..).zip(&device.sync_managers).map(|(sub, manager)| {
+        number_entry(sub, &format!("sync manager {}", sub - 1), DataType::U8, RO, i64::from(manager.purpose as u8))
     });
-    dictionary.list(0x1C00, "sync manager types", Shape::Array, RO, entries.collect());
+    dictionary.list(TYPES, "sync manager types", Shape::Array, RO, entries.collect());
     for (index, name) in [(0x1C32, "synchronisation of outputs"), (0x1C33, "synchronisation of inputs")] {
         let mut entries = vec![
             number_entry(1, "synchronisation type", DataType::U16, RW, 1),
@@ -64,17 +60,30 @@ pub fn add(dictionary: &mut Dictionary, device: &Description, device_type: u32) 
     add_mapped_objects(dictionary, device);
 }
 
-fn add_mapping(dictionary: &mut Dictionary, pdo: &Pdo) {
+fn add_assignment(dictionary: &mut Dictionary, number: usize, manager: &Manager, rights: Rights) {
+    let places = (1..=ASSIGNMENT_PLACES.max(manager.pdos.len().min(255) as u8))
+        .map(|sub| {
+            let index = manager.pdos.get(usize::from(sub) - 1).copied().unwrap_or(0);
+            number_entry(sub, &format!("PDO {sub}"), DataType::U16, rights, i64::from(index))
+        })
+        .collect();
+    let direction = if manager.purpose == Purpose::Outputs { "outputs" } else { "inputs" };
+    let index = ASSIGNMENTS + number as u16;
+    dictionary.list(index, &format!("{direction}: assigned PDOs"), Shape::Array, rights, places);
+    set_count(dictionary, index, manager.pdos.len());
+}
+
+fn add_mapping(dictionary: &mut Dictionary, pdo: &Pdo, rights: Rights) {
     let pieces: Vec<Mapped> =
         pdo.pieces().map(|(entry, bits)| Mapped { index: entry.index, sub: entry.sub, bits }).collect();
     let places = MAPPING_PLACES.max(pieces.len().min(255) as u8);
     let entries = (1..=places)
         .map(|sub| {
             let word = pieces.get(usize::from(sub) - 1).map_or(0, |mapped| mapped.word());
-            number_entry(sub, &format!("mapping {sub}"), DataType::U32, RW_PREOP, i64::from(word))
+            number_entry(sub, &format!("mapping {sub}"), DataType::U32, rights, i64::from(word))
         })
         .collect();
-    dictionary.list(pdo.index, &pdo.name, Shape::Record, RW_PREOP, entries);
+    dictionary.list(pdo.index, &pdo.name, Shape::Record, rights, entries);
     set_count(dictionary, pdo.index, pieces.len());
 }
 

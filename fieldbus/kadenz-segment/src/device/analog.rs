@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Analogue terminals: sixteen-bit values.
 
-use crate::coe::object::{Dictionary, Handle};
+use super::channels::{Channel, Place};
+use crate::coe::object::Dictionary;
 use crate::description::{entry, DataType, Pdo};
 use serde::Deserialize;
 
@@ -19,15 +20,14 @@ pub fn input_pdos(channels: u8) -> Vec<Pdo> {
 
 /// Analogue outputs.
 pub struct AnalogOutput {
-    handles: Vec<Option<Handle>>,
+    channels: Vec<Channel>,
     values: Vec<i16>,
 }
 
 impl AnalogOutput {
     /// All zero.
-    pub fn new(channels: u8, dictionary: &Dictionary) -> Self {
-        let handles = (1..=channels).map(|k| dictionary.handle(0x7010, k)).collect();
-        Self { handles, values: vec![0; usize::from(channels)] }
+    pub fn new(places: &[Place], dictionary: &Dictionary) -> Self {
+        Self { channels: Channel::find(places, dictionary), values: vec![0; places.len()] }
     }
 
     /// Value of a channel, from 1.
@@ -36,8 +36,8 @@ impl AnalogOutput {
     }
 
     pub(super) fn update(&mut self, dictionary: &Dictionary) {
-        for (value, handle) in self.values.iter_mut().zip(&self.handles) {
-            *value = handle.map_or(0, |handle| dictionary.get(handle)) as i16;
+        for (value, channel) in self.values.iter_mut().zip(&self.channels) {
+            *value = channel.get(dictionary) as i16;
         }
     }
 
@@ -66,16 +66,15 @@ impl Default for Signal {
 
 /// Analogue inputs.
 pub struct AnalogInput {
-    handles: Vec<Option<Handle>>,
+    channels: Vec<Channel>,
     wired: Vec<Option<i16>>,
     signal: Signal,
 }
 
 impl AnalogInput {
     /// Inputs that see `signal` until a wire says otherwise.
-    pub fn new(channels: u8, signal: Signal, dictionary: &Dictionary) -> Self {
-        let handles = (1..=channels).map(|k| dictionary.handle(0x6010, k)).collect();
-        Self { handles, wired: vec![None; usize::from(channels)], signal }
+    pub fn new(places: &[Place], signal: Signal, dictionary: &Dictionary) -> Self {
+        Self { channels: Channel::find(places, dictionary), wired: vec![None; places.len()], signal }
     }
 
     /// The value a wire brings to a channel, from 1.
@@ -88,10 +87,8 @@ impl AnalogInput {
     pub(super) fn publish(&mut self, dictionary: &mut Dictionary, world_ns: u64) {
         let phase = (world_ns as f64 * 1.0e-9 * self.signal.hz).fract() * std::f64::consts::TAU;
         let seen = (self.signal.offset + self.signal.amplitude * phase.sin()) as i16;
-        for (wired, handle) in self.wired.iter().zip(&self.handles) {
-            if let Some(handle) = handle {
-                dictionary.set(*handle, i64::from(wired.unwrap_or(seen)));
-            }
+        for (wired, channel) in self.wired.iter().zip(&self.channels) {
+            channel.set(dictionary, i64::from(wired.unwrap_or(seen)));
         }
     }
 }

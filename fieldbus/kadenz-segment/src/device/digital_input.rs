@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Digital input terminal that stamps edges with a clock of its own.
 
+use super::channels::{Channel, Place};
 use super::edge_clock::EdgeClock;
 use crate::coe::object::{Dictionary, Handle};
-use crate::description::{entry, gap, DataType, Pdo};
+use crate::description::{entry, gap, DataType, Pdo, PdoEntry};
 use std::collections::VecDeque;
 
 /// Edges on their way to the terminal. More than this between two samples means a source far too fast.
 const EDGES: usize = 1024;
+/// Channels that may have stamps.
+const MOST_STAMPED: u8 = 16;
 
 #[derive(Debug, Clone, Copy)]
 struct Stamps {
@@ -18,7 +21,7 @@ struct Stamps {
 
 /// Digital inputs.
 pub struct DigitalInput {
-    levels: Vec<Option<Handle>>,
+    levels: Vec<Channel>,
     stamps: Vec<Stamps>,
     pending: VecDeque<(u64, u8, bool)>,
     clock: EdgeClock,
@@ -29,6 +32,13 @@ pub struct DigitalInput {
 /// First object of a channel's stamps; each channel takes sixteen indices.
 fn stamp_index(channel: u8) -> u16 {
     0x6100 + 0x10 * u16::from(channel - 1)
+}
+
+/// Channels from the first that have all objects of a stamp among these entries.
+pub fn stamped(entries: &[&PdoEntry]) -> u8 {
+    let has = |index, sub| entries.iter().any(|entry| (entry.index, entry.sub) == (index, sub));
+    let is_stamped = |channel: &u8| (1..=3).all(|sub| has(stamp_index(*channel), sub));
+    (1..=MOST_STAMPED).take_while(is_stamped).count() as u8
 }
 
 /// Process data: one bit a channel filled to bytes, then for each stamped channel the number of edges (16 bits), the
@@ -49,13 +59,13 @@ pub fn pdos(channels: u8, stamped: u8) -> Vec<Pdo> {
 
 impl DigitalInput {
     /// All low.
-    pub fn new(channels: u8, stamped: u8, clock: EdgeClock, dictionary: &Dictionary) -> Self {
+    pub fn new(places: &[Place], stamped: u8, clock: EdgeClock, dictionary: &Dictionary) -> Self {
         let stamps = |channel| {
             let handle = |sub| dictionary.handle(stamp_index(channel), sub);
             Stamps { count: handle(1), rising: handle(2), falling: handle(3) }
         };
         Self {
-            levels: (1..=channels).map(|k| dictionary.handle(0x6000, k)).collect(),
+            levels: Channel::find(places, dictionary),
             stamps: (1..=stamped).map(stamps).collect(),
             pending: VecDeque::with_capacity(EDGES),
             clock,
@@ -76,8 +86,8 @@ impl DigitalInput {
 
     /// Power off and on: the levels outside keep their values, counts and stamps restart.
     pub(super) fn power_cycle(&mut self, before: &Dictionary, dictionary: &mut Dictionary) {
-        for handle in self.levels.iter().flatten() {
-            dictionary.set(*handle, before.get(*handle));
+        for channel in &self.levels {
+            channel.set(dictionary, channel.get(before));
         }
     }
 
@@ -85,8 +95,8 @@ impl DigitalInput {
         while self.pending.front().is_some_and(|edge| edge.0 <= now_ns) {
             let Some((world_ns, channel, level)) = self.pending.pop_front() else { break };
             let Some(at) = usize::from(channel).checked_sub(1) else { continue };
-            if let Some(handle) = self.levels.get(at).copied().flatten() {
-                dictionary.set(handle, i64::from(level));
+            if let Some(channel) = self.levels.get(at) {
+                channel.set(dictionary, i64::from(level));
             }
             let Some(stamps) = self.stamps.get(at) else { continue };
             if let Some(handle) = stamps.count {

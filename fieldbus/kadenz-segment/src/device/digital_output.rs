@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Digital output terminal: levels, and the time of each edge.
 
-use crate::coe::object::{Dictionary, Handle};
+use super::channels::{Channel, Place};
+use crate::coe::object::Dictionary;
 use crate::description::{entry, gap, DataType, Pdo};
 
 /// An edge at an output.
@@ -20,7 +21,7 @@ const EDGES: usize = 256;
 
 /// Digital outputs.
 pub struct DigitalOutput {
-    handles: Vec<Option<Handle>>,
+    channels: Vec<Channel>,
     levels: Vec<bool>,
     edges: Vec<Edge>,
     /// Edges that nobody fetched in time.
@@ -41,10 +42,10 @@ pub fn pdos(channels: u8) -> Vec<Pdo> {
 
 impl DigitalOutput {
     /// All off.
-    pub fn new(channels: u8, dictionary: &Dictionary) -> Self {
+    pub fn new(places: &[Place], dictionary: &Dictionary) -> Self {
         Self {
-            handles: (1..=channels).map(|k| dictionary.handle(0x7000, k)).collect(),
-            levels: vec![false; usize::from(channels)],
+            channels: Channel::find(places, dictionary),
+            levels: vec![false; places.len()],
             edges: Vec::with_capacity(EDGES),
             lost_edges: 0,
             edge_count: 0,
@@ -58,7 +59,7 @@ impl DigitalOutput {
 
     pub(super) fn update(&mut self, dictionary: &Dictionary, world_ns: u64) {
         for channel in 0..self.levels.len() {
-            let wanted = self.handles.get(channel).copied().flatten().is_some_and(|handle| dictionary.get(handle) != 0);
+            let wanted = self.channels.get(channel).is_some_and(|channel| channel.get(dictionary) != 0);
             self.drive(channel, wanted, world_ns);
         }
     }

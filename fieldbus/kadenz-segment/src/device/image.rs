@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Process data: which bits of a sync manager are which entry of the dictionary.
 
-use crate::coe::object::{Dictionary, Handle, Mapped};
+use crate::coe::object::{Dictionary, Handle, Mapped, ASSIGNMENTS};
 use crate::description::{Description, Pdo, Purpose};
+use crate::esc::Esc;
 
 /// One mapped run of bits; no handle for a gap.
 #[derive(Debug, Clone, Copy)]
@@ -14,95 +15,115 @@ struct Slot {
     piece: Option<usize>,
 }
 
-/// The process image of a device, resolved when it enters safe-operational.
-#[derive(Debug, Clone, Default)]
-pub struct Image {
-    outputs: Vec<Slot>,
-    inputs: Vec<Slot>,
-    /// Sync manager of the outputs.
-    pub output_manager: Option<usize>,
-    /// Sync manager of the inputs.
-    pub input_manager: Option<usize>,
+/// What one sync manager carries.
+#[derive(Debug, Clone)]
+struct Area {
+    manager: usize,
+    slots: Vec<Slot>,
 }
 
-fn mapped(description: &Description, dictionary: &Dictionary, purpose: Purpose) -> Vec<Mapped> {
-    let (assignment, pdos): (u16, &[Pdo]) = match purpose {
-        Purpose::Outputs => (0x1C12, &description.rx),
-        _ => (0x1C13, &description.tx),
-    };
-    if description.has_mailbox {
-        return dictionary.assigned(assignment);
+/// The process image of a device, resolved when it enters safe-operational: an area for each sync manager that has
+/// something assigned.
+#[derive(Debug, Clone, Default)]
+pub struct Image {
+    outputs: Vec<Area>,
+    inputs: Vec<Area>,
+}
+
+fn mapped(description: &Description, dictionary: &Dictionary, manager: usize) -> Vec<Mapped> {
+    if description.coe.is_some() {
+        return dictionary.assigned(ASSIGNMENTS + manager as u16);
     }
-    let pieces = pdos.iter().flat_map(Pdo::pieces);
+    let Some(manager) = description.sync_managers.get(manager) else { return Vec::new() };
+    let pieces = description.assigned(manager).flat_map(Pdo::pieces);
     pieces.map(|(entry, bits)| Mapped { index: entry.index, sub: entry.sub, bits }).collect()
 }
 
-/// Bytes of the process data assigned now.
-pub fn assigned_length(description: &Description, dictionary: &Dictionary, purpose: Purpose) -> usize {
-    let bits: usize = mapped(description, dictionary, purpose).iter().map(|entry| usize::from(entry.bits)).sum();
+/// Bytes of the process data assigned now to a sync manager.
+pub fn assigned_length(description: &Description, dictionary: &Dictionary, manager: usize) -> usize {
+    let bits: usize = mapped(description, dictionary, manager).iter().map(|entry| usize::from(entry.bits)).sum();
     bits.div_ceil(8)
+}
+
+fn slots(mapped: Vec<Mapped>, dictionary: &Dictionary) -> Vec<Slot> {
+    let mut at_bit = 0;
+    let mut slots: Vec<Slot> = Vec::new();
+    for entry in mapped {
+        let bits = usize::from(entry.bits);
+        let handle = dictionary.handle(entry.index, entry.sub).filter(|_| entry.index != 0);
+        let before = slots.iter().filter(|slot| slot.handle == handle).map(|slot| slot.bits);
+        let piece = handle.and_then(|handle| dictionary.bytes(handle)).map(|_| before.sum());
+        slots.push(Slot { handle, at_bit, bits, piece });
+        at_bit += bits;
+    }
+    slots
 }
 
 impl Image {
     /// Resolves assignment and mapping.
     pub fn resolve(description: &Description, dictionary: &Dictionary) -> Self {
-        let slots = |purpose| {
-            let mut at_bit = 0;
-            let mut slots: Vec<Slot> = Vec::new();
-            for entry in mapped(description, dictionary, purpose) {
-                let bits = usize::from(entry.bits);
-                let handle = dictionary.handle(entry.index, entry.sub).filter(|_| entry.index != 0);
-                let before = slots.iter().filter(|slot| slot.handle == handle).map(|slot| slot.bits);
-                let piece = handle.and_then(|handle| dictionary.bytes(handle)).map(|_| before.sum());
-                slots.push(Slot { handle, at_bit, bits, piece });
-                at_bit += bits;
-            }
-            slots
+        let areas = |purpose| -> Vec<Area> {
+            let managers = description.sync_managers.iter().enumerate();
+            let carriers = managers.filter(|(_, manager)| manager.carries(purpose)).map(|(number, _)| number);
+            let area = |manager| Area { manager, slots: slots(mapped(description, dictionary, manager), dictionary) };
+            carriers.map(area).filter(|area| !area.slots.is_empty()).collect()
         };
-        let (outputs, inputs) = (slots(Purpose::Outputs), slots(Purpose::Inputs));
-        Self {
-            output_manager: description.manager(Purpose::Outputs).filter(|_| !outputs.is_empty()),
-            input_manager: description.manager(Purpose::Inputs).filter(|_| !inputs.is_empty()),
-            outputs,
-            inputs,
+        Self { outputs: areas(Purpose::Outputs), inputs: areas(Purpose::Inputs) }
+    }
+
+    /// Sync managers of the outputs.
+    pub fn output_managers(&self) -> impl Iterator<Item = usize> + '_ {
+        self.outputs.iter().map(|area| area.manager)
+    }
+
+    /// Bits of the output sync managers in the event masks.
+    pub fn output_bits(&self) -> u8 {
+        self.outputs.iter().fold(0, |bits, area| bits | 1 << area.manager)
+    }
+
+    /// Bits of the input sync managers in the event masks.
+    pub fn input_bits(&self) -> u8 {
+        self.inputs.iter().fold(0, |bits, area| bits | 1 << area.manager)
+    }
+
+    /// Outputs that are new into the dictionary. True if any is.
+    pub fn take(&self, esc: &mut Esc, dictionary: &mut Dictionary) -> bool {
+        self.outputs.iter().fold(false, |are_new, area| {
+            let bytes = esc.take_outputs(area.manager);
+            bytes.map(|bytes| unpack(&area.slots, bytes, dictionary)).is_some() || are_new
+        })
+    }
+
+    /// Inputs out of the dictionary to the master.
+    pub fn put(&self, esc: &mut Esc, dictionary: &Dictionary) {
+        for area in &self.inputs {
+            esc.put_inputs(area.manager, |bytes| pack(&area.slots, dictionary, bytes));
         }
     }
+}
 
-    /// Bit of the output sync manager in the event masks.
-    pub fn output_bit(&self) -> u8 {
-        self.output_manager.map_or(0, |manager| 1 << manager)
-    }
-
-    /// Bit of the input sync manager in the event masks.
-    pub fn input_bit(&self) -> u8 {
-        self.input_manager.map_or(0, |manager| 1 << manager)
-    }
-
-    /// Outputs into the dictionary.
-    pub fn unpack(&self, bytes: &[u8], dictionary: &mut Dictionary) {
-        for slot in &self.outputs {
-            match (slot.handle, slot.piece) {
-                (Some(handle), None) => dictionary.set(handle, take(bytes, slot.at_bit, slot.bits) as i64),
-                (Some(handle), Some(piece)) => {
-                    if let Some(value) = dictionary.bytes_mut(handle) {
-                        copy(bytes, slot.at_bit, value, piece, slot.bits);
-                    }
+fn unpack(slots: &[Slot], bytes: &[u8], dictionary: &mut Dictionary) {
+    for slot in slots {
+        match (slot.handle, slot.piece) {
+            (Some(handle), None) => dictionary.set(handle, take(bytes, slot.at_bit, slot.bits) as i64),
+            (Some(handle), Some(piece)) => {
+                if let Some(value) = dictionary.bytes_mut(handle) {
+                    copy(bytes, slot.at_bit, value, piece, slot.bits);
                 }
-                _ => {}
             }
+            _ => {}
         }
     }
+}
 
-    /// Inputs out of the dictionary.
-    pub fn pack(&self, dictionary: &Dictionary, bytes: &mut [u8]) {
-        for slot in &self.inputs {
-            if let (Some(handle), Some(piece)) = (slot.handle, slot.piece) {
-                copy(dictionary.bytes(handle).unwrap_or_default(), piece, bytes, slot.at_bit, slot.bits);
-                continue;
-            }
-            let value = slot.handle.map_or(0, |handle| dictionary.get(handle));
-            put(bytes, slot.at_bit, slot.bits, value as u64);
+fn pack(slots: &[Slot], dictionary: &Dictionary, bytes: &mut [u8]) {
+    for slot in slots {
+        if let (Some(handle), Some(piece)) = (slot.handle, slot.piece) {
+            copy(dictionary.bytes(handle).unwrap_or_default(), piece, bytes, slot.at_bit, slot.bits);
+            continue;
         }
+        let value = slot.handle.map_or(0, |handle| dictionary.get(handle));
+        put(bytes, slot.at_bit, slot.bits, value as u64);
     }
 }
 

@@ -2,6 +2,7 @@
 //! One device: a slave controller and the application behind it.
 
 pub mod analog;
+pub mod channels;
 pub mod digital_input;
 pub mod digital_output;
 pub mod edge_clock;
@@ -11,7 +12,7 @@ use crate::al::{Al, AlCode, State};
 use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Handle};
 use crate::coe::standard;
-use crate::description::{Description, Purpose};
+use crate::description::{Description, Manager, Purpose};
 use crate::drive::Drive;
 use crate::esc::clock::Clock;
 use crate::esc::Esc;
@@ -19,9 +20,11 @@ use crate::mailbox::Mailbox;
 use crate::register::at;
 use crate::sii::Sii;
 use analog::{AnalogInput, AnalogOutput};
+use channels::Place;
 use digital_input::DigitalInput;
 use digital_output::DigitalOutput;
 use image::Image;
+use std::ops::RangeInclusive;
 
 /// The function behind a device's process data.
 pub enum Function {
@@ -57,6 +60,8 @@ pub struct Device {
     pub mailbox: Option<Mailbox>,
     /// Its application.
     pub function: Function,
+    /// Where a terminal's channels are.
+    pub channels: Vec<Place>,
     image: Image,
     /// SYNC0 pulses without new outputs since SAFE-OP (0x1C32:0B).
     missed: Option<Handle>,
@@ -94,9 +99,10 @@ impl Device {
             al: Al::default(),
             pristine: dictionary.clone(),
             dictionary,
-            mailbox: description.has_mailbox.then(Mailbox::default),
+            mailbox: description.has_mailbox().then(|| Mailbox::new(description.coe.is_some())),
             description,
             function,
+            channels: Vec::new(),
             image: Image::default(),
             missed: None,
             is_gone: false,
@@ -156,10 +162,10 @@ impl Device {
         }
         let free_run = !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0);
         if free_run && self.al.state() >= State::SafeOp {
-            if self.esc.events.written & self.image.output_bit() != 0 {
+            if self.esc.events.written & self.image.output_bits() != 0 {
                 self.outputs(now_ns);
                 self.inputs(now_ns);
-            } else if self.esc.events.read & self.image.input_bit() != 0 {
+            } else if self.esc.events.read & self.image.input_bits() != 0 {
                 self.inputs(now_ns);
             }
         }
@@ -215,14 +221,12 @@ impl Device {
 
     fn outputs(&mut self, world_ns: u64) {
         if !self.is_operational() {
+            // One buffer: it would stay full, and the master could never write again.
+            self.image.output_managers().for_each(|manager| self.esc.empty_mailbox(manager));
             return;
         }
-        let bytes = self.image.output_manager.and_then(|manager| self.esc.take_outputs(manager));
-        let are_new = bytes.is_some();
-        if let Some(bytes) = bytes {
-            self.image.unpack(bytes, &mut self.dictionary);
-        }
-        let is_missed = !are_new && self.image.output_manager.is_some();
+        let are_new = self.image.take(&mut self.esc, &mut self.dictionary);
+        let is_missed = !are_new && self.image.output_bits() != 0;
         if let Some(missed) = self.missed.filter(|_| is_missed) {
             self.dictionary.set(missed, (self.dictionary.get(missed) + 1).min(0xFFFF));
         }
@@ -242,10 +246,7 @@ impl Device {
             Function::AnalogInput(inputs) => inputs.publish(&mut self.dictionary, world_ns),
             _ => {}
         }
-        let (image, dictionary) = (&self.image, &self.dictionary);
-        if let Some(manager) = image.input_manager {
-            self.esc.put_inputs(manager, |bytes| image.pack(dictionary, bytes));
-        }
+        self.image.put(&mut self.esc, &self.dictionary);
     }
 
     fn change_state(&mut self, now_ns: u64) {
@@ -265,7 +266,7 @@ impl Device {
         }
         if before < State::Op && self.al.state() == State::Op {
             // Outputs that never come are missed as soon as outputs that stop.
-            if let Some(manager) = self.image.output_manager {
+            for manager in self.image.output_managers() {
                 self.esc.expect_outputs(manager, now_ns);
             }
         }
@@ -305,11 +306,24 @@ impl Device {
 
 /// Can the device enter `next`?
 fn check(next: State, esc: &Esc, description: &Description, dictionary: &Dictionary) -> Result<(), AlCode> {
+    let all = |good: &dyn Fn(usize, &Manager) -> bool| {
+        let mut managers = description.sync_managers.iter().enumerate();
+        managers.find(|(number, manager)| !good(*number, manager)).map_or(Ok(()), |(_, manager)| Err(refused(manager)))
+    };
+    let is_mapped = |number: usize, manager: &Manager| {
+        let wanted = image::assigned_length(description, dictionary, number);
+        is_configured(esc, number, manager, wanted..=wanted)
+    };
     match next {
-        State::PreOp => check_managers(esc, description, &[Purpose::MailboxOut, Purpose::MailboxIn], |_| None),
+        State::PreOp => all(&|number, manager| {
+            let (least, most) = manager.sizes;
+            !is_mailbox(manager) || is_configured(esc, number, manager, usize::from(least)..=usize::from(most))
+        }),
         State::SafeOp => {
-            let lengths = |purpose| Some(image::assigned_length(description, dictionary, purpose));
-            check_managers(esc, description, &[Purpose::Outputs, Purpose::Inputs], lengths)?;
+            all(&|number, manager| {
+                let waits = manager.op_only && esc.manager(number).is_some_and(|found| !found.enabled());
+                is_mailbox(manager) || waits || is_mapped(number, manager)
+            })?;
             let Some(clock) = &esc.clock else { return Ok(()) };
             let cycle_ns = esc.get(at::SYNC0_CYCLE);
             let is_implausible = cycle_ns != 0 && cycle_ns < crate::esc::clock::SHORTEST_CYCLE_NS;
@@ -319,38 +333,35 @@ fn check(next: State, esc: &Esc, description: &Description, dictionary: &Diction
                 _ => Ok(()),
             }
         }
+        State::Op => all(&|number, manager| !manager.op_only || is_mapped(number, manager)),
         _ => Ok(()),
     }
 }
 
-fn check_managers(
-    esc: &Esc,
-    description: &Description,
-    purposes: &[Purpose],
-    length: impl Fn(Purpose) -> Option<usize>,
-) -> Result<(), AlCode> {
-    for purpose in purposes {
-        let Some(index) = description.manager(*purpose) else { continue };
-        let (Some(expected), Some(manager)) = (description.managers().get(index).copied(), esc.manager(index)) else {
-            continue;
-        };
-        let wanted = length(*purpose).unwrap_or(usize::from(expected.length));
-        let good = if wanted == 0 {
-            !manager.enabled()
-        } else {
-            manager.enabled()
-                && manager.start() == usize::from(expected.start)
-                && manager.length() == wanted
-                // Mode and direction; interrupts and the watchdog trigger are the master's choice.
-                && manager.control() & 0x0F == expected.control & 0x0F
-        };
-        if !good {
-            return Err(match purpose {
-                Purpose::Outputs => AlCode::InvalidOutputConfiguration,
-                Purpose::Inputs => AlCode::InvalidInputConfiguration,
-                _ => AlCode::InvalidMailboxConfiguration,
-            });
-        }
+fn is_mailbox(manager: &Manager) -> bool {
+    matches!(manager.purpose, Purpose::MailboxOut | Purpose::MailboxIn)
+}
+
+/// Did the master set this sync manager up as the device expects it, with as many bytes?
+fn is_configured(esc: &Esc, number: usize, expected: &Manager, bytes: RangeInclusive<usize>) -> bool {
+    let Some(manager) = esc.manager(number) else { return true };
+    if expected.purpose == Purpose::Unused {
+        return true;
     }
-    Ok(())
+    if *bytes.end() == 0 {
+        return !manager.enabled();
+    }
+    manager.enabled()
+        && manager.start() == usize::from(expected.start)
+        && bytes.contains(&manager.length())
+        // Mode and direction; interrupts and the watchdog trigger are the master's choice.
+        && manager.control() & 0x0F == expected.control & 0x0F
+}
+
+fn refused(manager: &Manager) -> AlCode {
+    match manager.purpose {
+        Purpose::Outputs => AlCode::InvalidOutputConfiguration,
+        Purpose::Inputs => AlCode::InvalidInputConfiguration,
+        _ => AlCode::InvalidMailboxConfiguration,
+    }
 }

@@ -52,7 +52,8 @@ impl Default for Arrival<'_> {
 
 /// A slave controller.
 pub struct Esc {
-    memory: Box<[u8; MEMORY_END]>,
+    /// The address space of a master, and behind it twice as much for the other buffers of sync managers.
+    memory: Box<[u8; 3 * MEMORY_END]>,
     managers: [SyncManager; SYNC_MANAGERS],
     /// FMMUs through which the master reads, and through which it writes.
     reads: Vec<Route>,
@@ -85,7 +86,7 @@ impl Esc {
     /// A controller after power-on with this EEPROM.
     pub fn new(sii: Sii, clock: Option<Clock>) -> Self {
         let mut esc = Self {
-            memory: Box::new([0; MEMORY_END]),
+            memory: Box::new([0; 3 * MEMORY_END]),
             managers: Default::default(),
             reads: Vec::with_capacity(FMMUS),
             writes: Vec::with_capacity(FMMUS),
@@ -179,7 +180,8 @@ impl Esc {
             let manager = self.manager_of(address);
             let end = match manager {
                 Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
-                None if address < MEMORY_START => MEMORY_START,
+                None if address < sync_manager::FIRST => sync_manager::FIRST,
+                None if address < MEMORY_START => MEMORY_START.min(self.next_manager(address)),
                 None => self.next_manager(address),
             };
             let length = data.len().min(end.saturating_sub(address));
@@ -198,10 +200,10 @@ impl Esc {
         worked
     }
 
-    /// The sync manager that guards an address. None guards registers, which most commands of a cycle are for.
+    /// The sync manager that guards an address. None guards the registers that most commands of a cycle are for.
     #[inline]
     fn manager_of(&self, address: usize) -> Option<usize> {
-        if address < MEMORY_START {
+        if address < sync_manager::FIRST {
             return None;
         }
         self.managers.iter().position(|manager| manager.covers(address))
@@ -282,7 +284,8 @@ impl Esc {
             let manager = self.manager_of(address);
             let end = match manager {
                 Some(index) => self.managers.get(index).map_or(MEMORY_END, SyncManager::end),
-                None if address < MEMORY_START => MEMORY_START,
+                None if address < sync_manager::FIRST => sync_manager::FIRST,
+                None if address < MEMORY_START => MEMORY_START.min(self.next_manager(address)),
                 None => self.next_manager(address),
             };
             let length = rest.len().min(end.saturating_sub(address));

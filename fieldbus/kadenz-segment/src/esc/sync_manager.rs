@@ -1,9 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sync managers: consistent exchange between master and application, by mailbox or by three buffers.
+//! Sync managers: consistent exchange between master and application, by one buffer (a mailbox) or by three.
 
 use super::MEMORY_END;
 use crate::register::MEMORY_START;
 use std::ops::Range;
+
+/// First byte that a sync manager may guard: the outputs of a digital I/O interface (0x0F00, ETG.1000.4) have no buffers.
+pub const FIRST: usize = 0x0F00;
+/// Behind these outputs.
+const OUTPUTS_END: usize = 0x0F10;
+/// Bytes of a digital I/O interface: sync managers of so few lie close together, and overlap with their buffers.
+const DIGITAL: usize = 4;
+
+/// Most bytes of a sync manager at `start`, if the next one begins at `next`.
+pub fn room(start: usize, next: usize, control: u8) -> usize {
+    let (end, buffers) = match start {
+        FIRST..OUTPUTS_END => (OUTPUTS_END, 1),
+        MEMORY_START..MEMORY_END if control & 0x03 == 2 => (MEMORY_END, 1),
+        MEMORY_START..MEMORY_END => (MEMORY_END, 3),
+        _ => return 0,
+    };
+    let beside = (next.min(end) - start) / buffers;
+    beside.max(DIGITAL.min(end - start)).min((end - start) / buffers)
+}
 
 /// Mailbox, full (status bit 3).
 const FULL: u8 = 0x08;
@@ -40,14 +59,12 @@ impl SyncManager {
             return toggled;
         }
         let mut fresh = Self { start, length, control, activate, writer: 0, newest: 1, reader: 2, ..Self::default() };
-        let buffers = if fresh.is_mailbox() { 1 } else { 3 };
         // Three buffers that leave the memory, or an unknown mode, disable the manager; the AL state machine names it.
         fresh.enabled = activate & 1 != 0
             && length > 0
             && matches!(control & 0x03, 0 | 2)
             && matches!(control & 0x0C, 0 | 4)
-            && start >= MEMORY_START
-            && start + buffers * length <= MEMORY_END;
+            && length <= room(start, MEMORY_END, control);
         *self = fresh;
         false
     }
@@ -111,8 +128,10 @@ impl SyncManager {
         self.interrupt | if self.full { FULL } else { 0 } | buffer
     }
 
+    /// The second and third buffer lie behind the memory that a master sees, each at the same place: no other sync
+    /// manager can be in their way.
     fn buffer(&self, which: u8) -> usize {
-        self.start + usize::from(which) * self.length
+        self.start + usize::from(which) * MEMORY_END
     }
 
     /// Where a master's read at `address` finds its bytes; `None` denies it.
@@ -213,7 +232,13 @@ impl SyncManager {
     }
 
     pub(super) fn take_outputs(&mut self) -> Option<Range<usize>> {
-        if !self.enabled || self.is_mailbox() || !self.master_writes() || !self.fresh {
+        if !self.enabled || !self.master_writes() {
+            return None;
+        }
+        if self.is_mailbox() {
+            return std::mem::take(&mut self.full).then(|| self.start..self.end());
+        }
+        if !self.fresh {
             return None;
         }
         self.turn_to_newest();
@@ -221,13 +246,20 @@ impl SyncManager {
     }
 
     pub(super) fn inputs_place(&self) -> Option<Range<usize>> {
-        if !self.enabled || self.is_mailbox() || self.master_writes() {
+        if !self.enabled || self.master_writes() {
             return None;
+        }
+        if self.is_mailbox() {
+            return self.empty_mailbox();
         }
         Some(self.whole(self.writer))
     }
 
     pub(super) fn put_inputs(&mut self) {
+        if self.is_mailbox() {
+            self.full = true;
+            return;
+        }
         std::mem::swap(&mut self.writer, &mut self.newest);
         self.fresh = true;
     }

@@ -21,7 +21,7 @@ fn in_pre_op() -> Master {
 /// An analogue input whose process data come from an ESI file.
 fn with_esi(file: &str) -> Master {
     let folder = Path::new("tests");
-    let text = format!("[[device]]\nname = \"d0\"\nkind = \"analog-input\"\nesi = \"{file}\"\n");
+    let text = format!("[[device]]\nname = \"d0\"\nkind = \"coupler\"\nesi = \"{file}\"\n");
     let mut settings = RingFile::parse(&text, folder).unwrap();
     settings.folder = folder.to_path_buf();
     Master::new(Segment::new(Ring::new(&settings, folder).unwrap()))

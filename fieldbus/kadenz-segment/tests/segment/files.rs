@@ -3,7 +3,7 @@
 
 use crate::support::EIGHT;
 use kadenz_segment::description::DataType;
-use kadenz_segment::esi;
+use kadenz_segment::esi::{self, Choice};
 use kadenz_segment::pcap::Writer;
 use kadenz_segment::ranges::{self, Range};
 use kadenz_segment::ring::Ring;
@@ -177,17 +177,20 @@ fn devices_out_of_the_frame_s_order_are_refused_with_the_right_order() {
 
 #[test]
 fn an_esi_file_gives_identity_and_assigned_process_data() {
-    let drive = esi::parse(include_str!("../data/drive.xml"), Some(0x201)).unwrap();
+    let drive = esi::parse(include_str!("../data/drive.xml"), Choice { product: Some(0x201), revision: None }).unwrap();
     assert_eq!((drive.vendor, drive.product, drive.revision), (2989, 0x201, 0x0001_0000));
-    assert_eq!(
-        drive.rx.iter().map(|pdo| (pdo.index, pdo.bits())).collect::<Vec<_>>(),
-        [(0x1601, 48)],
-        "0x1602 has no Sm"
-    );
+    assert_eq!(drive.rx.iter().map(|pdo| (pdo.index, pdo.bits())).collect::<Vec<_>>(), [(0x1601, 48), (0x1602, 32)]);
+    assert_eq!(drive.assigned, [(0x1601, 2), (0x1A01, 3)], "0x1602 has no Sm");
     assert_eq!(drive.tx[0].bits(), 64, "with the gap");
-    assert_eq!(esi::parse(include_str!("../data/drive.xml"), Some(0x202)).unwrap().type_name, "another");
-    assert!(esi::parse(include_str!("../data/drive.xml"), Some(9))
+    assert_eq!(
+        esi::parse(include_str!("../data/drive.xml"), Choice { product: Some(0x202), revision: None })
+            .unwrap()
+            .type_name,
+        "another"
+    );
+    assert!(esi::parse(include_str!("../data/drive.xml"), Choice { product: Some(9), revision: None })
         .unwrap_err()
+        .message
         .contains("no Device with ProductCode 0x9"));
 }
 
@@ -196,14 +199,14 @@ fn a_type_that_esi_does_not_name_counts_by_its_width_and_a_wrong_width_is_named(
     let with = |bits: u32, data_type: &str| {
         let from = "<BitLen>3</BitLen><Name>DT0801EN03</Name><DataType>DT0801EN03</DataType>";
         let to = format!("<BitLen>{bits}</BitLen><DataType>{data_type}</DataType>");
-        esi::parse(&include_str!("../data/types.xml").replace(from, &to), None)
+        esi::parse(&include_str!("../data/types.xml").replace(from, &to), Choice::default())
             .map(|esi| esi.tx[3].entries[1].data_type)
     };
     assert_eq!(with(3, "DT0801EN03"), Ok(DataType::Bit3));
     assert_eq!(with(48, "DT0900"), Ok(DataType::U48));
     assert_eq!(with(16, "WORD"), Ok(DataType::Word));
     assert_eq!(with(80, "DT0900"), Ok(DataType::Octets), "a structure");
-    assert!(with(16, "REAL").unwrap_err().contains("does not fit"));
+    assert!(with(16, "REAL").unwrap_err().message.contains("does not fit"));
 }
 
 /// An ESI file of one device with these PDOs.
@@ -216,7 +219,7 @@ fn esi_text(encoding: &str, name: &str, pdos: &str) -> String {
 
 #[test]
 fn an_esi_file_is_read_in_the_encoding_it_declares() {
-    let name_in = |bytes: &[u8]| esi::parse(&esi::decode(bytes).unwrap(), None).unwrap().type_name;
+    let name_in = |bytes: &[u8]| esi::parse(&esi::decode(bytes).unwrap(), Choice::default()).unwrap().type_name;
     let text = |encoding| esi_text(encoding, "Zähler für °C", "");
     let latin: Vec<u8> = text("ISO-8859-1").chars().map(|letter| letter as u8).collect();
     assert_eq!(name_in(&latin), "Zähler für °C");
@@ -244,7 +247,7 @@ fn strings_arrays_and_entries_beyond_255_bits_are_process_data() {
     };
     let with = |entries: String| {
         let pdo = format!("<TxPdo Sm=\"3\"><Index>#x1A00</Index>{entries}</TxPdo>");
-        esi::parse(&esi_text("utf-8", "long", &pdo), None).map(|esi| esi.tx[0].clone())
+        esi::parse(&esi_text("utf-8", "long", &pdo), Choice::default()).map(|esi| esi.tx[0].clone())
     };
     for (bits, data_type, is) in [
         (256, "STRING(32)", DataType::Text),
@@ -265,7 +268,7 @@ fn strings_arrays_and_entries_beyond_255_bits_are_process_data() {
         (70_000, "OCTET_STRING", "BitLen 70000 is more than 65535"),
         (65_000, "OCTET_STRING", "needs 263 mapping entries"),
     ] {
-        let message = with(entry("#x7000", bits, data_type)).unwrap_err();
+        let message = with(entry("#x7000", bits, data_type)).unwrap_err().message;
         assert!(message.contains(part), "{message}");
     }
 }
@@ -285,7 +288,7 @@ fn an_esi_file_without_assigned_process_data_is_an_error_with_its_remedy() {
         bare.contains("d.xml: device 0x10 (bare) has no RxPdo and no TxPdo") && bare.contains("kind = \"coupler\""),
         "{bare}"
     );
-    let loose = said("drive", "<RxPdo><Index>#x1600</Index></RxPdo>").err().unwrap();
+    let loose = said("digital-output", "<RxPdo><Index>#x1600</Index></RxPdo>").err().unwrap();
     assert!(loose.contains("it has 0x1600 without Sm. Add Sm=\"2\""), "{loose}");
     let coupler = said("coupler", "").unwrap();
     assert_eq!((coupler.devices[0].description.output_length(), coupler.devices[0].description.input_length()), (0, 0));

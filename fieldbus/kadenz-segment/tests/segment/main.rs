@@ -8,6 +8,7 @@ mod support;
 
 mod coe;
 mod commands;
+mod device_files;
 mod ethercrab_master;
 mod files;
 mod scenarios;

@@ -231,6 +231,14 @@ impl Master {
         assert_eq!(self.status(drive) & 0x6F, 0x27, "enabled; status {:#06x}", self.status(drive));
     }
 
+    /// Start and length of a device's mailbox; those of kadenz' own devices for a device without one.
+    fn mailbox(&self, device: usize, purpose: Purpose) -> (u16, usize) {
+        let managers = self.link.segment().ring().devices[device].description.managers();
+        let own = if purpose == Purpose::MailboxOut { MAILBOX_OUT } else { MAILBOX_IN };
+        let found = managers.iter().find(|manager| manager.purpose == purpose);
+        found.map_or((own, 128), |manager| (manager.start, manager.length.into()))
+    }
+
     /// Sends a mailbox; the working counter.
     pub fn post(&mut self, device: usize, body: &[u8]) -> u16 {
         self.counter = self.counter % 7 + 1;
@@ -240,13 +248,15 @@ impl Master {
     /// Sends a mailbox with the counter of the one before.
     pub fn post_again(&mut self, device: usize, body: &[u8]) -> u16 {
         let mut bytes = mailbox::assemble(3, self.counter, body);
-        bytes.resize(128, 0);
-        self.write(device, MAILBOX_OUT, &bytes)
+        let (start, length) = self.mailbox(device, Purpose::MailboxOut);
+        bytes.resize(length, 0);
+        self.write(device, start, &bytes)
     }
 
     /// Fetches a mailbox if one waits.
     pub fn fetch(&mut self, device: usize) -> Option<Vec<u8>> {
-        let (data, counter) = self.read(device, MAILBOX_IN, 128)?;
+        let (start, length) = self.mailbox(device, Purpose::MailboxIn);
+        let (data, counter) = self.read(device, start, length)?;
         (counter == 1).then_some(data)
     }
 

@@ -34,7 +34,7 @@ fn s63_bytes_beyond_255_bits_arrive_whole_behind_padding_beyond_255_bits() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("long.xml"), esi()).unwrap();
     let path = folder.join("ring.toml");
-    std::fs::write(&path, "[[device]]\nname = \"d\"\nkind = \"analog-input\"\nesi = \"long.xml\"\n").unwrap();
+    std::fs::write(&path, "[[device]]\nname = \"d\"\nkind = \"coupler\"\nesi = \"long.xml\"\n").unwrap();
     let mut master = Master::new(Segment::new(Ring::new(&RingFile::read(&path).unwrap(), &path).unwrap()));
     std::fs::remove_dir_all(&folder).unwrap();
     master.bring_up();
