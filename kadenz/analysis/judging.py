@@ -17,6 +17,7 @@ import numpy as np
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.sides import Series, as_figures, figure_of, identical, repeated
 from kadenz.analysis.units import TIME_CLASSES
+from kadenz.config.manifest import REPEATABLE
 from kadenz.stats.compare import Comparison, judge
 from kadenz.stats.errors import Undefined
 from kadenz.stats.replicate import LessLoop
@@ -30,8 +31,9 @@ Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparab
 Figures = tuple[float | None, float | None]
 SAME = "all samples are equal"
 ONE_RUN = (
-    "one run per side, and runs of this machine differ by an unknown amount. Measure with "
-    "`kadenz run --rounds 3`, or give the spread with --between-runs"
+    "one run per side, and runs of this target differ by an unknown amount. Measure each side "
+    "three times (`kadenz run --rounds 3`, or three captures), or give the spread with "
+    "--between-runs"
 )
 
 
@@ -51,7 +53,7 @@ class Question:
     """One statistic of one lane on both sides. `sides` is None if it is undefined: see `why`.
 
     `instead` says why the statistic is not the requested one. `alone`: one run per side on a
-    machine whose runs differ by an unknown amount.
+    target whose runs differ by an unknown amount.
     """
 
     statistic: str | float
@@ -81,7 +83,7 @@ class Point:
 
     @property
     def alone(self) -> bool:
-        """True for one run per side on a machine whose runs differ."""
+        """True for one run per side of a target whose runs differ."""
         runs = [run for run, _ in (*self.left.runs, *self.right.runs)]
         return all(len(side) == 1 for side in self.series) and any(map(varies, runs))
 
@@ -95,8 +97,8 @@ class Point:
 
 
 def varies(run: Run) -> bool:
-    """Whether runs of this machine differ from each other, judged by tier and clock class."""
-    return run.manifest.target.tier == "host" or run.manifest.clock.clock_class == "hosted"
+    """Whether runs of a target differ from each other: all that files alone do not decide."""
+    return run.manifest.target.tier not in REPEATABLE
 
 
 def _step(same: SameRuns, series: Sequence[Series]) -> float:

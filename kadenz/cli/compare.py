@@ -85,8 +85,8 @@ _COUNTED: dict[str, Outcome] = {
     "--between-runs",
     default="0%",
     show_default=True,
-    help="Known spread (sd) between runs; without it, one run per side on this machine stays "
-    "undecided.",
+    help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
+    "stays undecided.",
 )
 @click.option(
     "--each",

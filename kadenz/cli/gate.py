@@ -65,8 +65,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "--between-runs",
     default="0%",
     show_default=True,
-    help="Known spread (sd) between runs; without it, one run per side on this machine stays "
-    "undecided.",
+    help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
+    "stays undecided.",
 )
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(

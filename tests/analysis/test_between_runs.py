@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +56,26 @@ def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
         codes[exit_code(found)] += 1
         assert "--rounds 3" in found.points[0].reason
     assert codes == {4: 153}
+
+
+@pytest.mark.parametrize(
+    ("tier", "clock_class"),
+    [(tier, kind) for tier in ("host", "board") for kind in ("hosted", "hardware")],
+)
+def test_one_run_a_side_decides_on_no_target_whose_runs_differ(
+    tier: Any, clock_class: Any, tmp_path: Path
+) -> None:
+    """A board may start in one of two modes: 40 or 85 us, with identical code."""
+    found = []
+    for name, ns in (("a", 40_000), ("b", 85_000)):
+        made = manifest(LINUX)
+        made.target.tier, made.clock.clock_class = tier, clock_class
+        point = Point("itc/queue", {"all": np.full(300, ns, dtype=np.uint32)})
+        found.append(read_run(write_run(tmp_path / name, made, [point])))
+    compared = compare_sides([found[0]], [found[1]], statistics=["median"])
+    (point,) = compared.points
+    assert point.outcome == "inconclusive" and "--rounds 3" in point.reason
+    assert exit_code(compared) == 4
 
 
 def test_single_runs_decide_when_the_spread_is_given(tmp_path: Path) -> None:
