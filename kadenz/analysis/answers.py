@@ -132,7 +132,8 @@ def _deadlines(
         for place in variant.runs:
             for record in results[place].records:
                 of = record.misses
-                if record.usable and of is not None and of.deadline is not None:
+                noted = record.bench in results[place].manifest.benchmark_notes
+                if record.usable and not noted and of is not None and of.deadline is not None:
                     quantity = str(of.deadline.quantity)
                     point = record.bench, tuple(sorted(record.params.items())), quantity
                     points.setdefault(point, []).append((place, record))

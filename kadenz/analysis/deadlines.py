@@ -193,6 +193,8 @@ def deadline_of(
 ) -> Deadline | None:
     """The deadline of a record: the command line's, else its own, else its period, else None.
 
+    A period is a time: without a clock that keeps time it is no deadline.
+
     The last of `asked` that applies to the record wins. `lane` is the number of the lane, because
     threads of different periods have different defaults.
     """
@@ -203,12 +205,10 @@ def deadline_of(
         quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")
         return _stated(quantity, entry.deadline.origin, unit)
     period_us = number(entry.params, PERIOD)
-    if not period_us:
+    if not period_us or not unit.keeps_time:
         return None
     period = Quantity(period_us + lane * number(entry.params, DISTANCE), "us")
-    if unit.tick_us is None:
-        return Deadline(period, "period", None, unit.cannot_carry(period))
-    return Deadline(period, "period", period.number / unit.tick_us * unit.scale)
+    return _stated(period, "period", unit)
 
 
 def _stated(quantity: Quantity, origin: DeadlineOrigin, unit: Unit) -> Deadline:

@@ -7,7 +7,7 @@ no factor for that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kadenz.config.manifest import ClockClass, ClockEntry
 from kadenz.config.quantity import Quantity
@@ -37,6 +37,7 @@ class Unit:
     scale: float
     clock_class: ClockClass
     is_time: bool
+    hz: float = field(default=0.0, compare=False)  # of a simulated core's clock; 0: not stated
 
     @property
     def tick_us(self) -> float | None:
@@ -49,14 +50,30 @@ class Unit:
             return 1e-3
         return self.scale if self.is_time else None
 
+    @property
+    def keeps_time(self) -> bool:
+        """Whether its clock runs in the time in which deadlines are given. Not whether its figures
+        are times: a following error in degrees belongs to a cycle of a real clock."""
+        return self.clock_class in TIME_CLASSES or bool(self.hz)
+
+    @property
+    def per_us(self) -> float | None:
+        """Figures in a µs of the time in which deadlines are judged.
+
+        None for counted instructions, also those of a guest: a chip needs another time for them.
+        """
+        if self.is_time:
+            return 1.0
+        return self.scale * self.hz / 1e6 if self.hz else None
+
     def figure(self, ticks: Time) -> float:
         """A number of ticks in this unit."""
         return float(ticks * self.scale)
 
     def amount(self, quantity: Quantity) -> float | None:
         """`quantity` in this unit; None if the clock cannot express it (µs of instructions)."""
-        if self.is_time and self.label == "µs" and quantity.is_time:
-            return quantity.microseconds
+        if quantity.is_time and self.per_us is not None:
+            return float(quantity.microseconds * self.per_us)
         known = (self.label, self.key, self.label.removesuffix("s"))
         return quantity.number if quantity.unit in known else None
 
@@ -81,7 +98,8 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
     label = VIRTUAL_NS if clock.unit == VIRTUAL_NS else counted.get(kind, clock.unit or "ticks")
     # Samples stay counts; a counter with a rate other than one per instruction is converted here.
     scale = clock.instructions_per_count if label == "instructions" else None
-    return Unit(label, _key(label), scale or 1.0, kind, False)
+    hz = clock.hz if kind in ("cycle-exact", "cycle-model") else 0
+    return Unit(label, _key(label), scale or 1.0, kind, False, hz)
 
 
 def _key(text: str) -> str:

@@ -64,11 +64,19 @@ def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
     """Puts `run --deadline` into the points of `jobs`; of several for a point, the last holds.
 
     Points without one, neither here nor in the campaign, get that of the target in the lab's file.
-    UsageError if no clock of the points concerned can express the deadline.
+    UsageError if no clock of the points concerned can express the deadline, wherever it was given.
     """
     from kadenz.analysis.deadlines import parse_deadline
     from kadenz.config.target_name import lab_target
 
+    planned: dict[str, list[Unit | None]] = {}
+    for job in jobs:
+        for text in dict.fromkeys(
+            point.deadline.quantity for point in job.points if point.deadline
+        ):
+            planned.setdefault(text, []).append(_unit(job))
+    for text, units in planned.items():
+        _check_carried(parse_deadline(text), units)
     for job in jobs:
         own = lab_target(job.name).deadline
         if own:
@@ -97,7 +105,6 @@ def _stamp(job: Job, asked: Asked, origin: DeadlineOrigin) -> Unit | None:
     """
     from dataclasses import replace
 
-    from kadenz.analysis.units import unit_of
     from kadenz.config.manifest import DeadlineEntry
 
     initial = {
@@ -114,4 +121,10 @@ def _stamp(job: Job, asked: Asked, origin: DeadlineOrigin) -> Unit | None:
         replace(point, deadline=entry) if its else point
         for point, its in zip(job.points, concerned, strict=True)
     ]
-    return unit_of("ticks", job.clock()) if any(concerned) else None
+    return _unit(job) if any(concerned) else None
+
+
+def _unit(job: Job) -> Unit:
+    from kadenz.analysis.units import unit_of
+
+    return unit_of("ticks", job.clock())

@@ -73,8 +73,8 @@ def test_one_run_a_side_decides_on_no_target_whose_runs_differ(
         point = Point("itc/queue", {"all": np.full(300, ns, dtype=np.uint32)})
         found.append(read_run(write_run(tmp_path / name, made, [point])))
     compared = compare_sides([found[0]], [found[1]], statistics=["median"])
-    (point,) = compared.points
-    assert point.outcome == "inconclusive" and "--rounds 3" in point.reason
+    (judged,) = compared.points
+    assert judged.outcome == "inconclusive" and "--rounds 3" in judged.reason
     assert exit_code(compared) == 4
 
 

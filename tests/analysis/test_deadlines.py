@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,11 +146,44 @@ def test_instructions_are_only_compared_with_instructions(tmp_path: Path) -> Non
         check_asked([parse_deadline("100us")], [run])
 
 
-def test_without_a_time_clock_the_targets_overrun_count_is_used(tmp_path: Path) -> None:
-    found = misses(run_of(tmp_path / "a", cyclic(), target=HIFIVE1))
+def test_figures_of_another_quantity_use_the_targets_overrun_count(tmp_path: Path) -> None:
+    """A following error in degrees belongs to a cycle of a real clock."""
+    found = misses(run_of(tmp_path / "a", replace(cyclic(), unit="deg")))
     assert (found.late, found.missed) == (0, 0) and found.rate is not None
-    found = misses(run_of(tmp_path / "b", replace(cyclic(), overrun=4), target=HIFIVE1))
+    found = misses(run_of(tmp_path / "b", replace(cyclic(), unit="deg", overrun=4)))
     assert found.late == 4 and found.rate is None
+
+
+def counted(parent: Path, clock_class: Any, hz: int, unit: str, point: Point) -> Run:
+    made = manifest(HIFIVE1)
+    made.clock.clock_class, made.clock.hz, made.clock.unit = clock_class, hz, unit
+    return read_run(write_run(parent, made, [point]))
+
+
+@pytest.mark.parametrize(
+    ("clock_class", "unit"),
+    [("instruction", "instruction"), ("instruction", "virtual ns"), ("cycle-model", "cycle")],
+)
+def test_a_period_is_no_deadline_of_a_clock_that_keeps_no_time(
+    clock_class: Any, unit: str, tmp_path: Path
+) -> None:
+    """1 ms is a million instructions of an emulator, and 168,000 cycles of the chip."""
+    run = counted(tmp_path / "a", clock_class, 0, unit, replace(cyclic(), overrun=4))
+    assert first(run).misses is None
+    found = misses(counted(tmp_path / "b", clock_class, 0, unit, cyclic(missed=(3,))))
+    assert (found.never, found.late, found.deadline) == (1, None, None)
+    stated = replace(cyclic(), deadline=DeadlineEntry(quantity="100us", origin="campaign"))
+    found = misses(counted(tmp_path / "c", clock_class, 0, unit, stated))
+    assert found.late is None and "cannot be compared" in found.words
+    with pytest.raises(UsageError, match="cannot be compared"):
+        check_asked([parse_deadline("100us")], [run])
+
+
+def test_a_simulated_core_at_a_stated_clock_is_judged(tmp_path: Path) -> None:
+    """At 100 MHz 1 ms has 100,000 cycles: samples of 300,000 are late."""
+    run = counted(tmp_path, "cycle-exact", 100_000_000, "cycle", cyclic(late=(7, 9)))
+    assert misses(run).late == 2
+    assert misses(run, "400us").late == 2000 and misses(run, "4ms").late == 0
 
 
 def test_unrecorded_gaps_leave_the_rate_unknown(tmp_path: Path) -> None:

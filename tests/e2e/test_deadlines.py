@@ -55,6 +55,16 @@ def test_an_emulated_deadline_is_in_the_clocks_own_unit(built: None, tmp_path: P
     assert refused.returncode == 2
     assert "100 µs cannot be compared with them" in refused.stderr
     assert not list(tmp_path.iterdir())
+    campaign = tmp_path / "mine.toml"
+    campaign.write_text(
+        f'name = "mine"\ntitle = "mine"\ntargets = ["{BOARDS[1]}"]\n'
+        f'[[benchmark]]\nname = "{BENCH}"\nsamples = 100\ndeadline = "100us"\n'
+    )
+    refused = kadenz("run", campaign, "--output", tmp_path / "runs")
+    assert refused.returncode == 2, refused.stderr
+    assert "100 µs cannot be compared with them" in refused.stderr
+    assert "Give the deadline in instructions" in refused.stderr
+    campaign.unlink()
     answer = kadenz(*arguments, "--deadline", "1 instruction")
     assert "100 of 100 missed 1 instruction (command line)" in " ".join(answer.stdout.split())
     run = runs_in(tmp_path)[BOARDS[1]]
