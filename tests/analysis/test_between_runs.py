@@ -62,7 +62,7 @@ def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
     ("tier", "clock_class"),
     [(tier, kind) for tier in ("host", "board") for kind in ("hosted", "hardware")],
 )
-def test_one_run_a_side_decides_on_no_target_whose_runs_differ(
+def test_single_runs_decide_on_no_target_whose_runs_differ(
     tier: Any, clock_class: Any, tmp_path: Path
 ) -> None:
     """A board may start in one of two modes: 40 or 85 us, with identical code."""
