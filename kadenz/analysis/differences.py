@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kadenz.analysis.systems import ABSENT
+from kadenz.analysis.systems import ABSENT, aligned, conditions_of
 from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest, RecordEntry
 from kadenz.config.params import Value
 
@@ -161,7 +161,8 @@ def _leaves(value: Any, path: str, words: tuple[str, ...] = ()) -> Iterator[_Lea
         return
     if isinstance(value, msgspec.Struct):
         for field in msgspec.structs.fields(value):
-            yield from _leaves(getattr(value, field.name), f"{path}.{field.name}", words)
+            if not (words and field.name in _NAMED_BY):  # the name is among the words
+                yield from _leaves(getattr(value, field.name), f"{path}.{field.name}", words)
     elif isinstance(value, dict):
         for key, inner in value.items():
             yield from _leaves(inner, path, (*words, str(key)))
@@ -285,6 +286,8 @@ def differences(manifests: Sequence[Manifest]) -> list[Difference]:
     if len(manifests) < 2:
         return []
     tables = [configuration(manifest) for manifest in manifests]
+    for table, entries in zip(tables, aligned(manifests, conditions_of), strict=True):
+        table.update({("condition", one.kind): one.value for one in entries})  # or the usual value
     _drop_common(tables, ("build", "flags"), " ")
     _drop_common(tables, ("emulator", "arguments"), _SEPARATOR)
     keys = list(dict.fromkeys(key for table in tables for key in table))

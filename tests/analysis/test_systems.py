@@ -12,6 +12,7 @@ import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.comparing import compare_sides
+from kadenz.analysis.differences import differences
 from kadenz.analysis.gating import gate
 from kadenz.analysis.systems import system_conditions
 from kadenz.analysis.variants import variants_of
@@ -152,6 +153,9 @@ def test_a_run_that_does_not_state_a_kind_had_its_usual_value(tmp_path: Path, ki
     ] * 2
     (point,) = compare_sides(runs, [other], statistics=["median"]).points
     assert f"{kind.kind} {kind.values[0]} → " in point.target
+    assert differences([without.manifest, usual.manifest]) == []
+    (found,) = differences([without.manifest, other.manifest])
+    assert (found.key, found.values) == (kind.kind, kind.values)
 
 
 def test_without_a_usual_value_stated_and_not_stated_are_two_systems(tmp_path: Path) -> None:
