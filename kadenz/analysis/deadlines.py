@@ -22,6 +22,7 @@ from kadenz.errors import UsageError
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.miss_rate import miss_rate
+from kadenz.stats.plain import plain
 from kadenz.store import Run
 
 Samples: TypeAlias = npt.NDArray[Any]
@@ -151,7 +152,7 @@ class Misses:
 
 def _percent(share: float) -> str:
     """A share in percent, three digits."""
-    return f"{100.0 * share:.3g}"
+    return plain(100.0 * share)
 
 
 def parse_deadline(text: str) -> Asked:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from kadenz.analysis.comparing import (
     compare_sides,
 )
 from kadenz.analysis.deadlines import Asked
-from kadenz.analysis.judging import ONE_RUN, SAME, exact_words
+from kadenz.analysis.judging import ONE_RUN, SAME, change_words, exact_words
 from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
 from kadenz.stats.estimate import Estimate
@@ -115,11 +114,11 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     if point.reason == SAME:
         outcome = "pass"
     elif point.reason == ONE_RUN:
-        found += f", {_share(ratio.value)}" if ratio is not None else ""
+        found += f", {change_words(ratio.value)}" if ratio is not None else ""
     elif ratio is not None:
-        found += f", {_share(ratio.value)}"
+        found += f", {change_words(ratio.value)}"
         if not ratio.zero_width:
-            found += f" [{_share(ratio.low)}, {_share(ratio.high)}]"
+            found += f" [{change_words(ratio.low)}, {change_words(ratio.high)}]"
         if point.repeats and base is not None and cand is not None:
             outcome, reason = _exactly(point, ratio, base, cand, most)
         elif point.comparison is not None and not point.comparison.decidable:
@@ -138,7 +137,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     elif point.outcome == "equivalent":
         outcome = "pass"
     elif point.exact and base and cand:
-        found += f", {_share(cand / base)}"
+        found += f", {change_words(cand / base)}"
         outcome = "fail" if _beyond(base, cand, most) else "pass"
     return Check(
         target=point.target,
@@ -195,7 +194,3 @@ def _unmatched(run: Run, max_worse: float) -> Check:
 
 def _note(target: str, name: str, asked: str, reason: str) -> Check:
     return Check(target, name, {}, "", "", "", None, asked, "inconclusive", "", reason)
-
-
-def _share(ratio: float) -> str:
-    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"

@@ -30,6 +30,7 @@ from kadenz.stats.estimate import Estimate
 from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.ordered import Ordered
+from kadenz.stats.plain import plain
 from kadenz.stats.samples import Floats
 from kadenz.stats.step import LOOKED_AT, step_of
 from kadenz.stats.summary import Summary
@@ -267,10 +268,11 @@ def _result(
     assert rate is not None
     if (made.summary.sd or 0.0) < HIDDEN * step:
         share = step * tick_us / period_us
+        percent = plain(100.0 * share)
         off = 1e6 * share / (span - 1)  # both ends may be off by half a step
         rate = Estimate(rate.value, rate.low - off, rate.high + off, rate.confidence)
         notes += (
-            f"the clock's step of {step * tick_us:.6g} µs, {100.0 * share:.3g} % of the period, is "
+            f"the clock's step of {step * tick_us:.6g} µs, {percent} % of the period, is "
             "larger than the jitter: below it nothing of the jitter is visible",
         )
     return JitterResult(

@@ -20,6 +20,7 @@ from kadenz.analysis.units import TIME_CLASSES
 from kadenz.config.manifest import REPEATABLE
 from kadenz.stats.compare import Comparison, judge
 from kadenz.stats.errors import Undefined
+from kadenz.stats.plain import plain
 from kadenz.stats.replicate import LessLoop
 from kadenz.stats.side import Side, side_of
 from kadenz.stats.spread import RunLogs, Spread, moderated
@@ -134,7 +135,7 @@ def question(
     )
     if statistic == "median" and share >= threshold > 0.0 and not _locked(point):
         statistic, figures = "mean", _figures(point, "mean")
-        instead = f"the clock's step is {100.0 * share:.2g} % of the median"
+        instead = f"the clock's step is {plain(100.0 * share, 2)} % of the median"
     told = 0.0 if repeats else between_runs
     sides = None
     if statistic == "max" and not repeats and max(map(len, point.series)) == 1:
@@ -266,9 +267,11 @@ def exact_words(made: Comparison | None) -> str:
         return "exact for this plan: emulation repeats itself; too few samples for an interval"
     return (
         "exact for this plan: emulation repeats itself; the interval of similar samples "
-        f"is [{_change(ratio.low)}, {_change(ratio.high)}]"
+        f"is [{change_words(ratio.low)}, {change_words(ratio.high)}]"
     )
 
 
-def _change(ratio: float) -> str:
-    return "…" if not 0.0 < ratio < math.inf else f"{100.0 * (ratio - 1.0):+.3g} %"
+def change_words(ratio: float) -> str:
+    """ "+9.11 %", "…" for a ratio without a limit."""
+    change = 100.0 * (ratio - 1.0)
+    return "…" if not 0.0 < ratio < math.inf else f"{'+' * (change >= 0.0)}{plain(change)} %"

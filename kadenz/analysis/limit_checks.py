@@ -20,6 +20,7 @@ from kadenz.config.params import number
 from kadenz.errors import UsageError
 from kadenz.stats.compare import estimate
 from kadenz.stats.errors import Undefined
+from kadenz.stats.plain import plain
 from kadenz.store import Run
 
 _WIDER = "the interval contains the limit. Measure longer, or more runs"
@@ -142,8 +143,8 @@ def _maximum(
     return (
         "pass",
         found,
-        f"none of {n:,} exceed it: at most {100.0 * min(1.0, 3.0 / n):.2g} % of such executions "
-        "do (95 %, if independent)",
+        f"none of {n:,} exceed it: at most {plain(100.0 * min(1.0, 3.0 / n), 2)} % of such "
+        "executions do (95 %, if independent)",
     )
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from kadenz.stats.common_causes import CommonCauses, Factor, Worst, common_causes
 from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import Ordered
+from kadenz.stats.plain import plain
 
 Samples = npt.NDArray[Any]
 
@@ -227,7 +228,7 @@ def context_words(context: dict[str, int]) -> str:
 
 def percent(share: float) -> str:
     """0.001 as "0.1 %", two significant digits; 0 as "none"."""
-    return "none" if share == 0.0 else f"{100.0 * share:.2g} %" if share < 0.995 else "100 %"
+    return "none" if share == 0.0 else f"{plain(100.0 * share, 2)} %" if share < 0.995 else "100 %"
 
 
 def odds(ratio: float) -> str:

@@ -267,6 +267,7 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     from kadenz.cli.answering import print_sentences
     from kadenz.cli.console import console
     from kadenz.report.answers import compared
+    from kadenz.report.digits import percent
 
     screen = console()
     for name in result.partial:
@@ -295,8 +296,9 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     spreads = [p.comparison.between_runs for p in result.points if p.comparison]
     known = [spread for spread in spreads if spread is not None]
     if known:
-        largest = 100.0 * max(known)
-        screen.print(f"[dim]runs of one side differ by up to {largest:.2g} % (sd of a figure)[/]")
+        largest = percent(max(known)).lstrip("+")
+        spread = f"runs of one side differ by up to {largest} (sd of a figure)"
+        screen.print(f"[dim]{spread}[/]")
     for bench, note in result.notes:
         screen.print(f"[yellow]note[/] {escape(bench)}: {escape(note)}")
     screen.print(f"\n{_summary(result, threshold)}")

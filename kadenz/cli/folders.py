@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError, UsageError
+from kadenz.errors import EXIT_PASS, StoreError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
 
-_REMEDY = "Name the folder that `kadenz run` printed"
+_LISTED = "Name a run folder: `kadenz runs` lists them"
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 def find_runs(paths: Iterable[Path]) -> list[Run]:
     """Reads all runs at `paths`: run folders, or folders of runs in the order of their names.
 
-    UsageError if a path does not exist, StoreError if it holds no run or a run is damaged.
+    UsageError if a path does not exist or holds no run, StoreError if a run is damaged.
     """
     from kadenz.store import read_run
 
@@ -31,7 +31,7 @@ def find_run(path: Path) -> Run:
     """As `find_runs`, for a command that takes one run. UsageError if several have this name."""
     from kadenz.store import read_run
 
-    found = [path] if path.exists() else _folders(path)
+    found = [path] if _is_run(path) else _folders(path)
     if len(found) > 1:
         raise UsageError(
             f"{path}: the name of {len(found)} runs",
@@ -41,7 +41,7 @@ def find_run(path: Path) -> Run:
 
 
 class NamedRuns:
-    """The runs on a command line, less the damaged ones. StoreError if none is left.
+    """The runs on a command line, less damaged ones and empty folders. Their error if none is left.
 
     A command works with the intact runs, then calls `conclude`.
     """
@@ -50,11 +50,11 @@ class NamedRuns:
         from kadenz.store import read_run
 
         self.runs: list[Run] = []
-        self._damaged: list[StoreError] = []
+        self._damaged: list[StoreError | UsageError] = []
         for path in paths:
             try:
                 folders = _folders(path)
-            except StoreError as error:
+            except UsageError as error:
                 self._damaged.append(error)
                 continue
             self._keep(folders, lambda folder: self.runs.append(read_run(folder)))
@@ -75,7 +75,7 @@ class NamedRuns:
         for error in self._damaged:
             error.message = f"left out: {error.message}"
             show_error(error)
-        return EXIT_FAILED if self._damaged else EXIT_PASS
+        return max((error.exit_code for error in self._damaged), default=EXIT_PASS)
 
     def _check(self) -> None:
         if self._damaged and not self.runs:
@@ -89,23 +89,43 @@ class NamedRuns:
                 self._damaged.append(error)
 
 
+def _is_run(path: Path) -> bool:
+    from kadenz.store.layout import MANIFEST
+
+    return (path / MANIFEST).exists() or (path.name == MANIFEST and path.exists())
+
+
 def _folders(path: Path) -> list[Path]:
     """The run folder `path`, or the run folders in it, or the runs of that name.
 
-    StoreError for a folder without runs.
+    UsageError for a folder without runs, and for a file.
     """
     from kadenz.store.layout import MANIFEST
 
-    if not path.exists() and (found := _named(str(path))):
-        return found
-    if not path.is_dir() or (path / MANIFEST).exists():
+    if not path.exists():
+        return _named(str(path)) or [path]
+    if _is_run(path):
         return [path]
+    if not path.is_dir():
+        raise UsageError(f"{path}: a file, not a run folder", remedy=_of_file(path))
     inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
     if not inside:
         rounds = sorted({str(file.parent.parent) for file in path.glob(f"*/*/{MANIFEST}")})
-        remedy = f"Name a folder in it: {', '.join(rounds[:3])}" if rounds else _REMEDY
-        raise StoreError(f"{path}: contains no run", remedy=remedy)
+        named = f"Name a folder in it: {', '.join(rounds[:3])}"
+        raise UsageError(f"{path}: contains no run", remedy=named if rounds else _LISTED)
     return inside
+
+
+def _of_file(path: Path) -> str:
+    """The command that takes a file of this kind."""
+    commands = {
+        (".vcd", ".sr", ".csv"): "Make a run of a capture: kadenz import",
+        (".npy", ".txt"): "Analyse a time series: kadenz jitter",
+        (".dat",): "Draw a recording of trace-cmd: kadenz trace",
+        (".elf",): "Measure an image: kadenz run --image",
+    }
+    known = (what for ends, what in commands.items() if path.suffix.lower() in ends)
+    return next((f"{what} {path}" for what in known), _LISTED)
 
 
 def _named(text: str) -> list[Path]:

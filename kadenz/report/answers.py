@@ -19,6 +19,7 @@ from kadenz.analysis.answers import (
 )
 from kadenz.analysis.quickest import Quickest
 from kadenz.report import digits, labels
+from kadenz.stats.plain import plain
 
 # Points that get their own sentence; the others are only counted.
 MOST_POINTS = 2
@@ -170,7 +171,7 @@ def _percent(value: float) -> str:
     if percent == 0.0:
         return "0"
     digits = 1 - math.floor(math.log10(percent))
-    return f"{percent:.{max(digits, 0)}f}" if percent < 99.5 else f"{percent:.4g}"
+    return f"{percent:.{max(digits, 0)}f}" if percent < 99.5 else plain(percent, 4)
 
 
 def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str) -> str:
@@ -197,8 +198,10 @@ def _why(point: PointAnswer, left: str, right: str) -> str:
     found = change_of(point.weakest)
     made = point.weakest.comparison
     if found is not None and made is not None and made.decidable and made.ratio is not None:
-        ends = " to ".join(f"{end:.3g}" for end in found[1:])
-        return f" ({_short(right)} / {_short(left)} is {ends})"
+        _, low, high = found
+        if low > 0.0 and math.isfinite(high):
+            ratio = f"{_short(right)} / {_short(left)}"
+            return f" ({ratio} is {plain(low)} to {plain(high)})"
     why = point.weakest.reason.partition(". ")[0].rstrip(".")
     return f" ({why})" if why else ""
 

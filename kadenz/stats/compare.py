@@ -14,6 +14,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.mean_interval import FEW_EFFECTIVE
+from kadenz.stats.plain import plain
 from kadenz.stats.replicate import ends
 from kadenz.stats.samples import Floats
 from kadenz.stats.side import Run, Side, side_of
@@ -142,8 +143,10 @@ def judge(
     )
     ratio = parts.ratio
     verdict, reason = _verdict(parts.difference, ratio, threshold)
-    if verdict == "inconclusive" and ratio is not None:
+    if verdict == "inconclusive":
         reason = _step_words(base, cand, threshold) or reason
+    if ratio is None and reason and min(base.value, cand.value) <= 0.0:
+        reason = _NO_RATIO
     few = _too_few(base, cand) if replicated else ""
     decidable = not few or (base.constant and cand.constant)
     if not decidable and verdict != "inconclusive":
@@ -213,13 +216,19 @@ def _own(side: Side) -> Spread | None:
     return None if logs is None else logs.own
 
 
+_NO_RATIO = (
+    "the figure of a side is not above zero, so that no relative change is defined. Judge the "
+    "figure by a limit: kadenz gate --limit"
+)
+
+
 def _step_words(base: Side, cand: Side, threshold: float) -> str:
     """Why the clock is too coarse to decide; "" if it is not."""
-    share = max(side.step / side.value for side in (base, cand))
+    share = max(side.step / side.value if side.value > 0.0 else 0.0 for side in (base, cand))
     if share < 1.0 and (1.0 + share) / (1.0 - share) <= 1.0 + threshold:
         return ""
     return (
-        f"the clock's step moves the figure by up to {100.0 * share:.2g} %, more than the "
+        f"the clock's step moves the figure by up to {plain(100.0 * share, 2)} %, more than the "
         "threshold. Use a finer clock, or a larger threshold"
     )
 
@@ -439,8 +448,8 @@ def _verdict(difference: Estimate, ratio: Estimate | None, threshold: float) -> 
         if difference.low == difference.high == 0.0:
             return "equivalent", ""
         return "inconclusive", (
-            "the interval of a side reaches zero, so no relative change is defined. "
-            "Judge the difference in its unit"
+            "the interval of a side reaches zero, so that no relative change is defined: its "
+            "samples are too few, or spread too far. Measure longer, or more runs"
         )
     # A small tolerance, so that exp(log(1.05)) counts as 1.05.
     hair = 1e-12
@@ -453,10 +462,23 @@ def _verdict(difference: Estimate, ratio: Estimate | None, threshold: float) -> 
         return "worse", ""
     if ratio.high < 1.0 - hair:
         return "better", ""
-    return "inconclusive", (
-        f"the ratio is between {ratio.low:.4g} and {ratio.high:.4g}: neither distinct from 1 nor "
-        f"within {lower:.4g} and {upper:.4g}. Measure longer, or more runs, or accept a larger "
-        "threshold"
+    return "inconclusive", _undecided(ratio, lower, upper)
+
+
+def _undecided(ratio: Estimate, lower: float, upper: float) -> str:
+    """Why the interval of a ratio decides nothing; it may have no end."""
+    if not (ratio.low > 0.0 and math.isfinite(ratio.high)):
+        return (
+            "runs or samples spread so far that the ratio has no limit. Measure longer, or more "
+            "runs"
+        )
+    found, band = (
+        f"{plain(low, 4)} and {plain(high, 4)}"
+        for low, high in ((ratio.low, ratio.high), (lower, upper))
+    )
+    return (
+        f"the ratio is between {found}: neither distinct from 1 nor within {band}. Measure longer, "
+        "or more runs, or accept a larger threshold"
     )
 
 

@@ -51,7 +51,7 @@ def read_manifest(folder: Path) -> Manifest:
     except OSError as error:
         raise StoreError(
             f"{folder}: not a run folder: {MANIFEST}: {error.strerror}",
-            remedy="Name the folder that `kadenz run` printed",
+            remedy="Name a run folder: `kadenz runs` lists them",
         ) from None
     try:
         version = msgspec.json.decode(text, type=_Version).schema_version

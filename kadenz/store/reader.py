@@ -63,7 +63,7 @@ def read_run(path: Path | str) -> Run:
     if not folder.exists():
         raise UsageError(
             f"{path}: no such folder",
-            remedy="Name the folder that `kadenz run` printed, or a run of `kadenz runs`",
+            remedy="Name a run, or its folder: `kadenz runs` lists them",
         )
     if folder.name.endswith(PARTIAL_SUFFIX):
         folder = complete(folder)

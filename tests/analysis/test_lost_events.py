@@ -78,7 +78,7 @@ def test_no_execution_spans_a_gap(gap: str) -> None:
     assert warning.startswith(f"CPU 1 lost {number}events in 1 gap of 50,006,000 ns")
 
 
-def test_a_call_that_waits_has_no_known_end() -> None:
+def test_a_waiting_call_ends_at_the_last_event_before_the_gap() -> None:
     """It may have returned on the processor whose events were lost."""
     call = line(*LOOP, 1, 104, "sys_read(fd: 0)")
     found = timeline(*START, call, switch(110, LOOP, IDLE), next(iter(GAPS)), *END)

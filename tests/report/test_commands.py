@@ -80,7 +80,7 @@ def test_show_as_json_contains_every_record(board: Path, linux: Path) -> None:
 
 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="contains no run"):
+    with pytest.raises(UsageError, match="contains no run"):
         answer("show", tmp_path)
     with pytest.raises(UsageError, match="nowhere"):
         answer("show", tmp_path / "nowhere")
@@ -89,7 +89,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
 def test_above_a_folder_of_rounds_the_remedy_is_that_folder(board: Path, tmp_path: Path) -> None:
     rounds = tmp_path / "runs" / "20261126-120000-rounds"
     shutil.copytree(board, rounds / "one")
-    with pytest.raises(StoreError, match="contains no run") as refused:
+    with pytest.raises(UsageError, match="contains no run") as refused:
         answer("show", tmp_path / "runs")
     assert str(rounds) in refused.value.remedy
 
