@@ -169,7 +169,7 @@ def _exactly(
 
 def _open_words(point: PointComparison) -> str:
     made = point.comparison
-    if made is not None and made.reason.startswith("the clock's step"):
+    if made is not None and made.coarse:
         return made.reason
     return "the interval contains the limit. Measure longer, or more runs per side"
 

@@ -449,10 +449,10 @@ def _why_undecided(point: PointComparison) -> str:
         return f": {comparison.verdict} alone, not significant after Holm correction{p}"
     if not comparison.decidable:
         return f": {comparison.reason.partition(',')[0]}"
-    if comparison.detectable is not None:
+    if comparison.detectable is not None and not comparison.coarse:
         detectable = percent(comparison.detectable).lstrip("+")
         return f": only changes above {detectable} are detectable"
-    return f": {point.reason}"
+    return f": {(comparison if comparison.coarse else point).reason.partition('. ')[0]}"
 
 
 def _effect(point: PointComparison) -> str:

@@ -26,6 +26,7 @@ MOST_POINTS = 2
 TIMES_FROM = 2.0  # larger changes are given as a factor, smaller ones in percent
 # Statistics with a plainer name than their key.
 _NAMES = {"max": "maximum", "misses": "miss rate"}
+FINER = "The clock's step hides a change: use a finer clock."
 LONGER = "For a clearer answer, measure more samples: kadenz run --set samples=N."
 MORE_ROUNDS = "For a clearer answer, measure longer or in more rounds: kadenz run --rounds 5."
 
@@ -136,9 +137,14 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
         parts.append(_counted(pair, left, right))
     undecided = [point for point in pair.points if point.outcome == "inconclusive"]
     if undecided:
+        coarse = [
+            made is not None and made.coarse
+            for made in (point.weakest.comparison for point in undecided)
+        ]
         classes = {name for point in undecided for name in point.weakest.classes}
         # Another round of counted instructions or cycles repeats the samples to the byte.
-        parts.append(MORE_ROUNDS if classes & {"hardware", "hosted"} else LONGER)
+        longer = MORE_ROUNDS if classes & {"hardware", "hosted"} else LONGER
+        parts += [FINER] * any(coarse) + [longer] * (not all(coarse))
     if pair.unjudged:
         parts.append(f"Shown without a verdict: {pair.unjudged[0]}.")
     if parts:

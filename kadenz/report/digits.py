@@ -84,7 +84,9 @@ def _tick(tick: float) -> str:
 
 
 def percent(value: float) -> str:
-    """0.0123 as "+1.23 %", three significant digits."""
+    """0.0123 as "+1.23 %", three significant digits; "…" for an infinite one."""
+    if not math.isfinite(value):
+        return "…"
     share = 100.0 * value
     digits = 2 - math.floor(math.log10(abs(share))) if abs(share) >= 1e-3 else 0
     return f"{share:+,.{max(digits, 0)}f} %"

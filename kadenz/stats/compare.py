@@ -62,6 +62,11 @@ class Comparison:
     reason: str = ""
     caveat: str = ""
 
+    @property
+    def coarse(self) -> bool:
+        """Whether the clock's step is why nothing is decided."""
+        return self.reason.startswith(_COARSE)
+
 
 def compare(
     baseline: Sequence[Run],
@@ -216,6 +221,7 @@ def _own(side: Side) -> Spread | None:
     return None if logs is None else logs.own
 
 
+_COARSE = "the clock's step"
 _NO_RATIO = (
     "the figure of a side is not above zero, so that no relative change is defined. Judge the "
     "figure by a limit: kadenz gate --limit"
@@ -228,7 +234,7 @@ def _step_words(base: Side, cand: Side, threshold: float) -> str:
     if share < 1.0 and (1.0 + share) / (1.0 - share) <= 1.0 + threshold:
         return ""
     return (
-        f"the clock's step moves the figure by up to {plain(100.0 * share, 2)} %, more than the "
+        f"{_COARSE} moves the figure by up to {plain(100.0 * share, 2)} %, more than the "
         "threshold. Use a finer clock, or a larger threshold"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -204,9 +204,24 @@ def test_a_unit_in_the_name_of_the_column_is_read(
 
 
 def test_a_sample_rate_does_not_replace_a_unit(tmp_path: Path) -> None:
-    file = written(tmp_path, writers.table("Time,D0,D1", lambda ns: f"{ns:.0f}"))
-    answer = imported(file, "D0", "D1", ("--sample-rate", "24MHz"))
-    assert answer.returncode == 2 and "add --unit" in answer.stderr
+    for name in ("timestamp", "Time"):
+        file = written(tmp_path, writers.table(f"{name},D0,D1", lambda ns: f"{ns * 1e-3:.0f}"))
+        answer = imported(file, "D0", "D1", ("--sample-rate", "24MHz"))
+        assert answer.returncode == 2 and "dd" in answer.stderr and "--unit" in answer.stderr
+
+
+@pytest.mark.parametrize("time", [writers.truncated, writers.floored])
+def test_times_of_libsigrok_called_time_are_read_by_the_rate(
+    time: Callable[[int], int], tmp_path: Path
+) -> None:
+    """With `header=false:label=channel`, 41 ns of version 0.5.2 look like nanoseconds."""
+    text = writers.sigrok_csv("0.5.2", time, label="Time").partition("MHz\n")[2]
+    file = written(tmp_path, text)
+    if time is writers.truncated:
+        answer = imported(file, "D0", "D1", ("--unit", "ns"))
+        assert answer.returncode == 2 and "--sample-rate" in answer.stderr
+    run = run_of(imported(file, "D0", "D1", ("--sample-rate", "24MHz")), file)
+    assert run.samples(run.record(10), 0) == pytest.approx(LENGTHS, abs=1e-6)
 
 
 def test_times_of_libsigrok_without_notes_need_the_rate(tmp_path: Path) -> None:
@@ -269,3 +284,4 @@ def test_what_the_step_hides_is_not_decided(tmp_path: Path) -> None:
     base, new = sorted((tmp_path / "runs").iterdir())
     answer = kadenz("compare", str(base), str(new), "--threshold", "5%")
     assert answer.returncode == 4, answer.stdout
+    assert "use a finer clock" in " ".join(answer.stdout.split())

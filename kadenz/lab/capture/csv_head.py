@@ -56,6 +56,11 @@ class Head:
         """Whether libsigrok wrote the times: some of its versions add up a truncated period."""
         return self.by_libsigrok or bool(_LIBSIGROK.fullmatch(self.names[0]))
 
+    @property
+    def may_count_periods(self) -> bool:
+        """Whether it may have: without notes it calls times `Time`, as other programs do."""
+        return self.counts_periods or self.names[0] == "Time"
+
 
 def read_head(file: Path, stream: BinaryIO) -> Head:
     """Reads notes (`; Samplerate: 1 MHz`) and names. UsageError for a file that is no CSV."""

@@ -117,6 +117,22 @@ def _duration(seconds: float) -> str:
     return f"{seconds * 1e6:.3g} us"
 
 
+def refuse_truncated(file: Path, unit_s: float, times: npt.NDArray[np.float64]) -> None:
+    """UsageError if times (n,) advance by a period that no analyser has: libsigrok cut it.
+
+    41 ns would be 24.39024... MHz; an analyser's rate is a whole number of Hz.
+    """
+    apart = np.diff(times)
+    period = float(apart.min(initial=np.inf))
+    usual = apart.size >= _FEWEST_ROWS and 2 * np.count_nonzero(apart == period) > apart.size
+    if usual and period > 1.0 and period.is_integer() and round(1.0 / unit_s) % period:
+        raise UsageError(
+            f"{file}: its times advance by {period:g} of their unit, a period that divides "
+            "no second: libsigrok up to version 0.5.2 cuts the period",
+            remedy="Give the sample rate instead of the unit, for example --sample-rate 24MHz",
+        )
+
+
 @dataclass(frozen=True)
 class Counting:
     """How libsigrok made a time of the number of a sample: number = (time + shift) / period."""

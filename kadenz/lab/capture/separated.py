@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from kadenz.errors import UsageError
 from kadenz.lab.capture.csv_head import UNITS, Head, read_head
-from kadenz.lab.capture.csv_times import Rows, ask_unit, counting, read_rows, refuse_changes
+from kadenz.lab.capture.csv_times import (
+    Rows,
+    ask_unit,
+    counting,
+    read_rows,
+    refuse_changes,
+    refuse_truncated,
+)
 from kadenz.lab.capture.sample_rate import parse_rate
 from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
 
@@ -145,9 +152,9 @@ def open_separated(file: Path, rate_hz: float = 0.0, unit: str = "") -> Separate
     rows = read_rows(file, head)
     stated = parse_rate(head.notes.get("samplerate", ""))
     timed = head.first == "time"
-    if unit and (head.unit_s or not timed or (head.by_libsigrok and stated)):
+    if unit and (head.unit_s or not timed):
         raise UsageError(f"{file}: states its times itself", remedy="Leave out --unit")
-    if rate_hz and (stated or (timed and not head.counts_periods)):
+    if rate_hz and (stated or (timed and not head.may_count_periods)):
         raise UsageError(
             f"{file}: states its times itself",
             remedy="Leave out --sample-rate" + ("" if head.unit_s else ", and add --unit"),
@@ -168,13 +175,17 @@ def _timed(plain: Separated, rows: Rows, rate: float, unit: str) -> Separated:
             "they are wrong by up to half",
             remedy="Add the sample rate, for example --sample-rate 24MHz",
         )
-    made = counting(plain.file, rate, rows.times) if head.counts_periods else None
+    made = counting(plain.file, rate, rows.times) if head.may_count_periods and rate else None
     if made is not None:
+        if unit:
+            raise UsageError(f"{plain.file}: states its times itself", remedy="Leave out --unit")
         factor = 1 / made.period
         return replace(plain, tick_ns=1e9 / rate, ticks=factor, shift=made.shift, step=1.0)
     unit_s = head.unit_s or UNITS.get(unit, 0.0)
     if not unit_s:
         raise ask_unit(plain.file, head, rows)
+    if head.may_count_periods:
+        refuse_truncated(plain.file, unit_s, rows.times)
     per_unit = unit_s * 1e9 / _TICK_NS
     step = 1e9 / rate / _TICK_NS if rate else 0.0
     return replace(plain, ticks=per_unit, step=step, printed_step=rows.step * per_unit)
