@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.analysis.series_rows import (
+    VERBOSE,
     is_verbose,
     printed_step,
     refuse_histogram,
@@ -79,6 +80,8 @@ def read_series(file: Path, *, column: str = "", cycles: str = "", only: str = "
             f"{file}: a folder", remedy="Name a file; figures of a run: `kadenz show RUN`"
         )
     table = _npy(file) if file.suffix == ".npy" else _text(file, asked=bool(column or cycles))
+    if table.names == VERBOSE and not column:
+        column, cycles = VERBOSE[2], cycles or VERBOSE[1]
     if only:
         table = _some_rows(file, table, only)
     values = _pick(file, table, column or "0")
@@ -148,7 +151,7 @@ def _text(file: Path, *, asked: bool) -> _Table:
     named = len(rows) > 1 and not _BEGINS_A_NUMBER.match(rows[0][1])
     mark = _separator(rows[1 if named else 0][1])
     split = _splitter(mark)
-    names: list[str] = []
+    names = list(VERBOSE) if is_verbose(rows[0][1]) else []
     if not _BEGINS_A_NUMBER.match(rows[0][1]):
         names = [name.strip() for name in split(rows[0][1])]
         rows = rows[1:]

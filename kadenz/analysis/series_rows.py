@@ -15,13 +15,14 @@ from kadenz.errors import UsageError
 
 Column = npt.NDArray[Any]
 
-# `cyclictest -v`: thread, cycle, latency. Times of day have no space.
+# The columns of `cyclictest -v`. Times of day have no space.
+VERBOSE = ["thread", "cycle", "latency"]
 _VERBOSE = re.compile(r"\d+:\s+\d+:\s+-?\d+")
 _SCREEN = re.compile(r"^T:\s*\d+\s*\(\s*\d+\)\s*P:", re.MULTILINE)
 _HISTOGRAM = re.compile(r"^#\s*(Histogram\b|Total:|Min Latencies:)", re.MULTILINE | re.IGNORECASE)
 _VERBOSELY = (
     "Record each latency: cyclictest -v -t1 -i1000 >FILE; then kadenz jitter FILE --period-us 1000 "
-    "--unit us --kind latencies --column 2 --cycles 1"
+    "--unit us --kind latencies"
 )
 _THREADS = {"thread", "tid", "pid", "task", "cpu", "core"}
 _MOST_THREADS = 256

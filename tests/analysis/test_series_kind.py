@@ -154,8 +154,8 @@ def test_threads_of_cyclictest_are_series_of_their_own(tmp_path: Path) -> None:
     file = tmp_path / "verbose.txt"
     file.write_text(verbose())
     code, said = kadenz_jitter(file, *COLUMNS)
-    assert code == 2 and "the rows are of 4 threads (column 0)" in said
-    offered = re.findall(r"(--only) (0=\d)", said)
+    assert code == 2 and "the rows are of 4 threads (column thread)" in said
+    offered = re.findall(r"(--only) (thread=\d)", said)
     assert len(offered) == 4
     for thread, option in enumerate(offered):
         values = read_series(file, column="2", cycles="1", only=option[1]).values
@@ -163,10 +163,11 @@ def test_threads_of_cyclictest_are_series_of_their_own(tmp_path: Path) -> None:
         assert kadenz_jitter(file, *COLUMNS, *option)[0] == 0
 
 
-def test_one_thread_of_cyclictest_needs_no_choice(tmp_path: Path) -> None:
+@pytest.mark.parametrize("columns", [(), ("--column", "2", "--cycles", "1")])
+def test_one_thread_of_cyclictest_needs_no_choice(columns: tuple[str, ...], tmp_path: Path) -> None:
     file = tmp_path / "verbose.txt"
     file.write_text(verbose(threads=1))
-    code, said = kadenz_jitter(file, *COLUMNS)
+    code, said = kadenz_jitter(file, "--unit", "us", "--kind", "latencies", *columns)
     assert code == 0 and "1,200 wake-ups" in said and "wave" not in said
 
 

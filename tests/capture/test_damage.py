@@ -17,7 +17,7 @@ from kadenz.errors import UsageError
 from kadenz.lab.capture import separated, sigrok, vcd
 from kadenz.lab.capture.opening import open_waveform
 from kadenz.lab.capture.pairing import Mark, Pairing
-from kadenz.lab.capture.waveform import Edges
+from kadenz.lab.capture.waveform import GAP, Edges
 
 VCD = b"""$date today $end $timescale 10 ns $end $scope module logic $end
 $var wire 1 ! D0 $end $var wire 1 b D1 $end $var wire 8 $ bus [7:0] $end
@@ -47,7 +47,10 @@ def session(
     return file.getvalue()
 
 
-FILES = (VCD + CHANGES, CSV, session())
+VECTORS = b"""#100 b1 !\n#110 b000 ! b1 $\n#120 B1 b #130 $dumpoff x! xb $end
+#140 $dumpon b0 !\n0b $end #150 b1\n!\n#160 b1 b\n#170 b0 ! #180 0b
+"""
+FILES = (VCD + CHANGES, CSV, session(), VCD + VECTORS)
 
 
 def drain(file: Path) -> list[tuple[int, int, bool]]:
@@ -97,7 +100,7 @@ def test_garbage_is_refused_or_read(
         assert reason.remedy
 
 
-@pytest.mark.parametrize("content", FILES, ids=["vcd", "csv", "sr"])
+@pytest.mark.parametrize("content", FILES, ids=["vcd", "csv", "sr", "vectors"])
 def test_blocks_of_any_size_give_the_same_edges(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +123,21 @@ def test_a_comment_and_a_vector_are_no_edges(tmp_path: Path) -> None:
         (150, 1, True),
         (9999999, 0, True),
         (9999999, 0, False),
+    ]
+
+
+def test_vectors_of_one_bit_are_edges_and_a_pause_is_a_gap(tmp_path: Path) -> None:
+    file = tmp_path / "capture.vcd"
+    file.write_bytes(VCD + VECTORS)
+    assert drain(file) == [
+        (100, 0, True),
+        (110, 0, False),
+        (120, 1, True),
+        (130, GAP, False),
+        (150, 0, True),
+        (160, 1, True),
+        (170, 0, False),
+        (180, 1, False),
     ]
 
 

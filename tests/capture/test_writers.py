@@ -135,6 +135,13 @@ def test_a_value_of_several_bits_for_one_is_damage(value: str, tmp_path: Path) -
     assert "value of more than one bit" in answer.stderr
 
 
+def test_a_vector_without_its_space_is_damage(tmp_path: Path) -> None:
+    """The next word, a time, was taken as its identifier."""
+    answer = imported(written(tmp_path, HEADER + "#90 b1!\n#99 0!\n"), "a [0]", "a [0]")
+    assert answer.returncode == 2
+    assert "`b1!` is no change of a value" in answer.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -175,6 +175,10 @@ class Body:
         numbers = np.arange(kinds.size)
         begins = np.where(vectors & ~np.concatenate(([False], vectors[:-1])), numbers, 0)
         values = vectors & ((numbers - np.maximum.accumulate(begins)) % 2 == 0)
+        # "b1!" has no space before its identifier: the next word is none.
+        broken = values & ((data[starts] | 32) == ord("b")) & (_KIND[data[ends - 1]] != _SCALAR)
+        kinds = np.where(broken, np.uint8(_GARBAGE), kinds)
+        values &= ~broken
         behind = np.concatenate(([bool(self._value)], values[:-1]))
         self._value = data[starts[-1] : ends[-1]].tobytes() if values[-1] else b""
         last = np.concatenate(([0], ends[:-1])) - 1  # of the word before; -1: in the block before
