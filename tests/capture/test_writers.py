@@ -217,6 +217,15 @@ def test_a_sample_rate_does_not_replace_a_unit(tmp_path: Path) -> None:
         assert answer.returncode == 2 and "dd" in answer.stderr and "--unit" in answer.stderr
 
 
+@pytest.mark.parametrize("name", ["sigrok CSV 0.5.2", "PulseView CSV", "Digilent CSV"])
+def test_a_rate_that_the_file_states_is_left_out(name: str, tmp_path: Path) -> None:
+    writer = WRITERS[name]
+    file = written(tmp_path, writer.text())
+    answer = imported(file, writer.begin, writer.end, ("--sample-rate", "24MHz"))
+    assert answer.returncode == 2
+    assert answer.stderr.rstrip().endswith("Leave out --sample-rate")
+
+
 @pytest.mark.parametrize("time", [writers.truncated, writers.floored])
 def test_times_of_libsigrok_called_time_are_read_by_the_rate(
     time: Callable[[int], int], tmp_path: Path

@@ -157,7 +157,8 @@ def open_separated(file: Path, rate_hz: float = 0.0, unit: str = "") -> Separate
     if rate_hz and (stated or (timed and not head.may_count_periods)):
         raise UsageError(
             f"{file}: states its times itself",
-            remedy="Leave out --sample-rate" + ("" if head.unit_s else ", and add --unit"),
+            remedy="Leave out --sample-rate"
+            + ("" if head.unit_s or stated else ", and add --unit"),
         )
     first = int(head.first != "level")
     columns = {name: first + place for place, name in enumerate(head.names[first:])}
