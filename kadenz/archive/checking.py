@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -92,10 +93,11 @@ def mend(place: Place, found: Findings) -> int:
         if place.is_old(one) and not _has_run(place, one):
             remove(one)
     for id in found.damaged:
-        rows = [one for one in place.objects(f"{RUNS}/*/{id}.parquet") if _fault(place, one)]
+        name = glob.escape(id)
+        rows = [one for one in place.objects(f"{RUNS}/*/{name}.parquet") if _fault(place, one)]
         for one in rows:
             remove(one)  # first: from now on it is not visible
-        parts = [f"{SAMPLES}/*/*/*/{id}.parquet", f"{FILES}/*/{id}.zip"] if rows else []
+        parts = [f"{SAMPLES}/*/*/*/{name}.parquet", f"{FILES}/*/{name}.zip"] if rows else []
         for one in (one for pattern in parts for one in place.objects(pattern)):
             if not _has_run(place, one):
                 remove(one)

@@ -8,13 +8,17 @@ what a killed writer left from what another has just written, so that only old o
 
 from __future__ import annotations
 
+import fnmatch
+import glob
 import io
 import json
 import os
 import re
 import uuid
+import weakref
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -48,9 +52,19 @@ class Place:
         return "file" in _protocols(self.fs)
 
     def url(self, relative: str) -> str:
-        """An object as DuckDB and pyarrow name it."""
+        """An object as messages name it."""
         path = f"{self.root}/{relative}"
         return path if self.is_local else f"{_protocols(self.fs)[0]}://{path}"
+
+    @cached_property
+    def query_root(self) -> str:
+        """The archive as DuckDB names it, which reads `*`, `[1]` and `month=` in any part of a path
+        as its own notation. A folder is therefore named by its descriptor."""
+        if not self.is_local:
+            return f"{_protocols(self.fs)[0]}://{glob.escape(self.root)}"
+        folder = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        weakref.finalize(self, os.close, folder)
+        return f"/proc/self/fd/{folder}"
 
     def run_object(self, month: str, id: str) -> str:
         """The object that makes a run part of the archive."""
@@ -71,10 +85,19 @@ class Place:
         return bool(self.fs.exists(f"{self.root}/{relative}"))
 
     def objects(self, pattern: str) -> list[str]:
-        """Objects that match, relative to the archive, in the order of their names."""
+        """Objects that match, relative to the archive, in the order of their names.
+
+        Only `pattern` is one: the archive's own path is never read as a pattern.
+        """
         self.fs.invalidate_cache()
-        cut = len(self.root) + 1
-        return sorted(str(path)[cut:] for path in self.fs.glob(f"{self.root}/{pattern}"))
+        below = pattern.partition("*")[0].rpartition("/")[0]
+        slashes = pattern.count("/")
+        depth = slashes - below.count("/") + (not below)
+        found = self.fs.find(f"{self.root}/{below}", maxdepth=depth, withdirs=True)
+        names = (str(path)[len(self.root) + 1 :] for path in found)
+        # With as many slashes as the pattern has, no `*` of it can match one.
+        alike = (name for name in names if name and name.count("/") == slashes)
+        return sorted(fnmatch.filter(alike, pattern))
 
     def read(self, relative: str) -> bytes:
         """The bytes of an object. StoreError if it cannot be read."""
@@ -178,10 +201,14 @@ def open_archive(text: str, *, create: bool = False) -> Place:
     """
     try:
         import fsspec
+        from fsspec.implementations.local import LocalFileSystem, make_path_posix
     except ImportError:
         raise ToolMissing("fsspec is not installed", remedy=_INSTALL) from None
     try:
-        fs, root = fsspec.core.url_to_fs(text)
+        if "://" in text:
+            fs, root = fsspec.core.url_to_fs(text)
+        else:  # a path, whatever characters it has
+            fs, root = LocalFileSystem(), make_path_posix(text)
     except (ImportError, ValueError) as error:
         raise UsageError(
             f"{text}: {error}", remedy="Name a folder, or install that store's package"

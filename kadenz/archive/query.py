@@ -67,12 +67,12 @@ def connect(place: Place, *, memory: str = MEMORY) -> Any:
     con = duckdb.connect(config={"memory_limit": memory, "preserve_insertion_order": False})
     if not place.is_local:
         con.register_filesystem(place.fs)
-    runs = _quoted(place.url(f"{RUNS}/*/*.parquet"))
+    runs = _quoted(f"{place.query_root}/{RUNS}/*/*.parquet")
     options = "hive_partitioning = true, hive_types_autocast = false"
     try:
         con.execute(f"CREATE VIEW stored AS SELECT * FROM read_parquet('{runs}', {options})")
         con.execute('CREATE VIEW records AS SELECT * EXCLUDE ("values", counts) FROM stored')
-        files = _quoted(place.url(f"{SAMPLES}/*/*/*/*.parquet"))
+        files = _quoted(f"{place.query_root}/{SAMPLES}/*/*/*/*.parquet")
         some = place.objects(f"{SAMPLES}/*/*/*/*.parquet")
         con.execute(_SAMPLES.format(files=files) if some else _NO_SAMPLES)
         con.execute(_VIEWS)
@@ -105,8 +105,9 @@ def run_sql(place: Place, con: Any, sql: str, values: dict[str, Any] | None = No
 
 def damaged(place: Place, error: Exception) -> StoreError:
     """An object that DuckDB could not read."""
+    first = str(error).strip().splitlines()[0]
     return StoreError(
-        f"{place.text}: an object cannot be read: {str(error).strip().splitlines()[0]}",
+        f"{place.text}: an object cannot be read: {first.replace(place.query_root, place.url(''))}",
         remedy="`kadenz archive check` names every damaged object",
     )
 

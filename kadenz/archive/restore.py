@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import io
 import shutil
 import zipfile
@@ -25,7 +26,7 @@ def restore(place: Place, id: str, parent: Path) -> Path:
     UsageError if the archive has no such run or the folder exists; StoreError if an object is
     damaged: the digest of each sample file is checked, and nothing is left behind.
     """
-    found = place.objects(f"{RUNS}/*/{id}.parquet")
+    found = place.objects(f"{RUNS}/*/{glob.escape(id)}.parquet")
     if not found:
         raise UsageError(
             f"{place.text}: no run {id}",
@@ -41,7 +42,7 @@ def restore(place: Place, id: str, parent: Path) -> Path:
         fresh.mkdir(parents=True)
         _texts(place, place.files_object(month, id), fresh)
         made = read_manifest(fresh)
-        for part in place.objects(f"{SAMPLES}/*/*/month={month}/{id}.parquet"):
+        for part in place.objects(f"{SAMPLES}/*/*/month={month}/{glob.escape(id)}.parquet"):
             _samples(place, part, made, fresh)
         _verify(place, fresh)
         fresh.rename(folder)
