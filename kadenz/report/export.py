@@ -24,6 +24,7 @@ from kadenz.analysis.results import Samples
 from kadenz.analysis.summary import Row, record_rows, run_summary
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, RecordEntry
+from kadenz.config.params import Params
 from kadenz.errors import StoreError, ToolMissing
 from kadenz.report.whole import replaced
 from kadenz.store import Run
@@ -72,8 +73,21 @@ def _beside(kind: str) -> str:
     return "sample_" + kind.replace("-", "_")
 
 
-def _parameters(run: Run) -> list[str]:
-    return sorted({name for record in run.manifest.records for name in record.params})
+def _parameters(run: Run) -> dict[str, type]:
+    """Each parameter with the type of its column: text as soon as one record has a word in it."""
+    found: dict[str, type] = {}
+    for record in run.manifest.records:
+        for name, value in record.params.items():
+            found[name] = str if isinstance(value, str) else found.get(name, int)
+    return dict(sorted(found.items()))
+
+
+def _cells(run: Run, params: Params) -> Row:
+    """The parameters of a point, each as its column has it; None for those it lacks."""
+    return {
+        name: kind(params[name]) if name in params else None
+        for name, kind in _parameters(run).items()
+    }
 
 
 def _values(run: Run) -> list[str]:
@@ -151,7 +165,7 @@ def _identity(run: Run, series: _Series) -> Row:
         "bench": record.bench,
         "status": record.status,
     }
-    return row | {name: record.params.get(name) for name in _parameters(run)}
+    return row | _cells(run, record.params)
 
 
 def _line(values: list[Any]) -> str:
@@ -186,7 +200,7 @@ def _summary_rows(run: Run) -> list[Row]:
     for record in analyse(run).records:
         for row in record_rows(record):
             flat = {key: value for key, value in row.items() if not isinstance(value, dict)}
-            flat |= row["params"]
+            flat |= _cells(run, row["params"])
             flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
             flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
             head = {
@@ -295,7 +309,8 @@ def _schema(run: Run, pa: Any) -> Any:
         "cold": pa.bool_(),
         "value_ticks": pa.int64(),
     }
-    kinds |= {name: pa.int64() for name in _parameters(run)}
+    types = {int: pa.int64(), str: words}
+    kinds |= {name: types[kind] for name, kind in _parameters(run).items()}
     kinds |= {_beside(kind): pa.int64() for kind in _kinds(run)}
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in _columns(run)])
 

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kadenz.cli import cli
+from kadenz.config.params import Params
 from kadenz.errors import KadenzError, StoreError, UsageError
 from kadenz.store import read_run
 from tests.synthetic import (
@@ -261,6 +262,42 @@ def test_parquet_and_csv_contain_the_same(linux: Path, tmp_path: Path) -> None:
         read = ["" if v is None else str(v) for v in table.column(name).to_pylist()]
         assert read == [row[name] for row in rows]
     assert table.column("bench").to_pylist() == [row["bench"] for row in rows]
+
+
+# What a parameter may be in the records of one run, and its column.
+WORDS_AND_NUMBERS: dict[str, tuple[list[Params], list[int | str | None]]] = {
+    "numbers": ([{"p": 4}, {"p": 60}], [4, 60]),
+    "words": ([{"p": "fifo"}, {"p": "deadline"}], ["fifo", "deadline"]),
+    "the same word": ([{"p": "fifo", "n": 1}, {"p": "fifo", "n": 2}], ["fifo", "fifo"]),
+    "a number, then a word": ([{"p": 1000}, {"p": "deadline"}], ["1000", "deadline"]),
+    "a word, then a number": ([{"p": "deadline"}, {"p": -1}], ["deadline", "-1"]),
+    "nothing, then a word": ([{}, {"p": "deadline"}], [None, "deadline"]),
+    "a number, then nothing": ([{"p": 7}, {}], [7, None]),
+    "all": ([{"p": 7}, {}, {"p": "fifo"}], ["7", None, "fifo"]),
+}
+
+
+@pytest.mark.parametrize("case", WORDS_AND_NUMBERS)
+@pytest.mark.parametrize("summary", [(), ("--summary",)], ids=["samples", "summary"])
+def test_a_parameter_is_a_number_or_a_word_in_every_format(
+    case: str, summary: tuple[str, ...], tmp_path: Path
+) -> None:
+    params, column = WORDS_AND_NUMBERS[case]
+    values = np.arange(100, 103, dtype=np.uint32)
+    points = [Point("itc/queue", {"all": values}, one) for one in params]
+    run = write_run(tmp_path, manifest(LINUX), points)
+    for kind in ("csv", "json", "parquet"):
+        answer("export", run, *summary, "--output", tmp_path / f"s.{kind}")
+    table = pq.read_table(tmp_path / "s.parquet")
+    rows = list(csv.DictReader((tmp_path / "s.csv").read_text().splitlines()))
+    each = 1 if summary else 3
+    assert table.column("p").to_pylist() == [value for value in column for _ in range(each)]
+    assert [row["p"] or None for row in rows] == [
+        None if value is None else str(value) for value in column for _ in range(each)
+    ]
+    document = json.loads((tmp_path / "s.json").read_text())
+    series = document["records" if summary else "series"]
+    assert [one["params"] for one in series] == params  # as they were: words stay words
 
 
 def test_json_contains_every_series(board: Path) -> None:
