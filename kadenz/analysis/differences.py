@@ -88,6 +88,7 @@ CANNOT_MATTER = {
     "tuning.at_end": "a warning of the run",
     "tuning.items.was": "not in force",
     # Of records, which are compared point by point.
+    "planned": "the places in the plan",
     "records.id": "the place in the plan",
     "records.bench": "points are matched by it",
     "records.params": "points are matched by them",

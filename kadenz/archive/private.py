@@ -38,6 +38,7 @@ RULES = {
 }
 # Names by which runs, records and their files are found. They stay.
 _NAMES = ("bench", "file", "id", "sha256", "dtype", "unit")
+_OF_LANE = ("name", "companion_of")  # its file is named after it
 # A target's name; a lab's own has no @ and is a text like any other.
 _TARGET = re.compile(r"(?:[a-z0-9-]+/)?[a-z0-9_-]+@[a-z]+")
 # Tables whose keys are free words.
@@ -99,7 +100,11 @@ class Cleaning:
             if key in _FREE:
                 for name in value:
                     self._name(name)
-            cleaned = {name: self._walk(inner, name) for name, inner in value.items()}
+            stay = _OF_LANE if key == "lanes" else ()
+            cleaned = {
+                name: self._name(inner) if name in stay else self._walk(inner, name)
+                for name, inner in value.items()
+            }
             if key == "conditions" and "kind" in value:  # as free a word as the keys of a table
                 cleaned["kind"] = self._name(value["kind"])
             return cleaned

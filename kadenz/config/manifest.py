@@ -8,9 +8,10 @@ files next to it, named by `LaneEntry.file`. Schema: schemas/run-2.json (generat
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from kadenz.config.params import Params
 
@@ -28,6 +29,12 @@ INTERVAL = ("low", "high")
 # Companions that place a sample in a schedule: the number of its release, and ns since then.
 SCHEDULE = ("release", "sent")
 Status = Literal["ok", "invalid", "n/a", "failed"]
+# Ranges, checked when a run is read; `store.consistency` has relations.
+Count = Annotated[int, Meta(ge=0)]
+Some = Annotated[int, Meta(ge=1)]
+Amount = Annotated[float, Meta(ge=0)]
+Factor = Annotated[float, Meta(gt=0)]
+Number = Annotated[str, Meta(pattern="^<(u4|i4|f8)$")]  # numpy's name of a type of samples
 
 
 class Model(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=False):
@@ -55,8 +62,8 @@ class TargetEntry(Model):
     kernel_version: str
     capabilities: list[str]
     settings: dict[str, str]  # configuration that affects figures, as reported by the target
-    cores: int
-    tick_hz: int
+    cores: Some
+    tick_hz: Count
     title: str = ""  # board.toml: "SiFive HiFive1 Rev B"
 
     @property
@@ -74,7 +81,7 @@ class TargetEntry(Model):
 class Distribution(Model):
     """A small summary of a clock measurement, in ticks of the clock."""
 
-    n: int
+    n: Count
     min: float
     median: float
     max: float
@@ -93,10 +100,10 @@ class RateEntry(Model):
     """The rate of a clock as measured against another clock, in Hz."""
 
     against: str  # "mtime (32768 Hz crystal) over 1.0 s"
-    hz: float
-    low: float  # the interval that holds it
-    high: float
-    tolerance_ppm: float  # by which the configured rate may be off
+    hz: Factor
+    low: Factor  # the interval that holds it
+    high: Factor
+    tolerance_ppm: Amount  # by which the configured rate may be off
 
 
 class ClockEntry(Model):
@@ -104,17 +111,17 @@ class ClockEntry(Model):
 
     clock_class: ClockClass
     name: str  # "mcycle", "tim2", "clock_monotonic", "scope"
-    hz: int  # configured ticks per second; 0 for instructions, which are never converted to a time
-    bits: int
+    hz: Count  # configured ticks a second; 0 for instructions, which are never converted to a time
+    bits: Some
     unit: str  # unit of one tick: "ns", "instruction", "cycle"
     resolution: Distribution | None = None  # smallest observed steps
     read_cost: Distribution | None = None  # two consecutive reads; never subtracted silently
     monotonic: bool | None = None
-    backward_steps: int = 0
+    backward_steps: Count = 0
     checked_against: str = ""  # the reference of a comparison, "" if none
     rate_error_ppm: float | None = None
     # From a loop of known length: instructions per count. Figures are counts times this.
-    instructions_per_count: float | None = None
+    instructions_per_count: Factor | None = None
     model: ModelEntry | None = None
     rate: RateEntry | None = None  # measured on a board; None: not measured
 
@@ -136,7 +143,7 @@ class PartEntry(Model):
     """One part of an image: the files that the compiler or linker actually read."""
 
     part: str  # "kernel", "port", "board", "arch", "instrument", "suite", "tool chain", a crate
-    files: int
+    files: Count
     sha256: str  # over name and SHA-256 of each file
     version: str = ""  # git describe --always --dirty of its tree; "" outside git
 
@@ -146,11 +153,11 @@ class FootprintEntry(Model):
 
     part: str  # "kernel", "benchmarks", "C library", "padding", ...
     file: str  # source below its part's folder, library, or section of the image
-    code: int = 0
-    constants: int = 0
-    data: int = 0  # with initial values: takes flash and RAM
-    zeroed: int = 0
-    compiled: int = 0  # code and constants of its object before linking; 0: no object of its own
+    code: Count = 0
+    constants: Count = 0
+    data: Count = 0  # with initial values: takes flash and RAM
+    zeroed: Count = 0
+    compiled: Count = 0  # code and constants of its object before linking; 0: no object of its own
 
     @property
     def flash(self) -> int:
@@ -168,7 +175,7 @@ class ObjectEntry(Model):
 
     kind: str  # "task"
     type: str  # of its control block: "tskTaskControlBlock"
-    bytes: int | None  # sizeof; None: the image has no such object
+    bytes: Count | None  # sizeof; None: the image has no such object
     plus: str  # what is allocated with it: "its stack"
 
 
@@ -179,9 +186,9 @@ class BuildEntry(Model):
     compiler_version: str
     flags: str
     elf_sha256: str
-    text_bytes: int
-    data_bytes: int
-    bss_bytes: int
+    text_bytes: Count
+    data_bytes: Count
+    bss_bytes: Count
     kernel_source: str  # "freertos-next 0.12.0 (crates.io)" or "tree DIR, V10.2.0"
     parts: list[PartEntry] = []  # its sources
     footprint: list[FootprintEntry] = []  # empty: not known
@@ -195,7 +202,7 @@ class HostEntry(Model):
     kernel: str
     preempt: str  # "PREEMPT_RT", "PREEMPT_DYNAMIC", ...
     cpu: str
-    cpus: int
+    cpus: Count
     virtual: str  # name of the hypervisor, "yes", or ""
     facts: dict[str, str]  # governor, c-states, rt_runtime_us, smt, isolated, msg_max, ...
 
@@ -216,12 +223,12 @@ class LaneEntry(Model):
 
     name: str  # "core0"; a companion: "core0:cycle"
     file: str  # relative to the run folder, "" without samples
-    dtype: str  # numpy: "<u4", "<i4", "<f8"
-    planned: int
-    taken: int
-    missed: int  # requested, but did not happen
-    overrun: int
-    not_measured: int = 0  # never requested, or lost in transit: outcome unknown
+    dtype: Number
+    planned: Count
+    taken: Count
+    missed: Count  # requested, but did not happen
+    overrun: Count
+    not_measured: Count = 0  # never requested, or lost in transit: outcome unknown
     sha256: str = ""  # of the file; "" while it grows and in older runs
     companion_of: str = ""  # the lane that the values belong to; "": these are samples
     unit: str = ""  # of a companion's values; "count": increase since the previous sample
@@ -236,8 +243,8 @@ class LaneEntry(Model):
 class ProofEntry(Model):
     """How many timed operations were proven to have happened."""
 
-    checked: int
-    failed: int
+    checked: Count
+    failed: Count
     reason: str = ""
 
 
@@ -273,7 +280,7 @@ KILLED = "the lab was killed while measuring"
 class RecordEntry(Model):
     """One benchmark point inside a run."""
 
-    id: int
+    id: Count
     bench: str  # "itc/queue"
     params: Params
     ranks: dict[str, int]  # native priorities by parameter name
@@ -283,13 +290,13 @@ class RecordEntry(Model):
     status: Status
     reason: str
     unit: str  # "ticks" (of the run's clock) or a unit of its own, "deg"
-    cold: int  # the first `cold` samples of each lane are excluded
-    drains: list[int]  # indices of samples that follow a drain of the storage
+    cold: Count  # the first `cold` samples of each lane are excluded
+    drains: list[Count]  # indices of samples that follow a drain of the storage
     lanes: list[LaneEntry]  # companions included: see `series`
     proof: ProofEntry
     deadline: DeadlineEntry | None = None  # None: not set; periodic work then uses its period
     # From its beginning to its end, on the measuring machine; None: taken from the store.
-    duration_s: float | None = None
+    duration_s: Amount | None = None
     value: ValueEntry | None = None  # None: real time takes part, or nothing is kept of it
 
     @property
@@ -315,9 +322,9 @@ class EventEntry(Model):
 
     kind: str  # "working counter {}, {} expected"
     reaction: str  # "quick stop"
-    count: int
-    first_cycle: int  # as counted by the target
-    last_cycle: int
+    count: Some
+    first_cycle: Count  # as counted by the target
+    last_cycle: Count
     least: list[str]
     greatest: list[str]
 
@@ -341,19 +348,19 @@ class LoadEntry(Model, kw_only=True):
 
     name: str  # "disk"
     title: str = ""  # its work
-    workers: int
+    workers: Count
     command: list[str]  # the program and its arguments
     cpus: list[int] = []  # processors it may use; empty: unknown
     settings: dict[str, str] = {}  # sizes, the limit of its memory, how it pages, ...
     counter: str = ""  # source of the rates: "/proc/diskstats, sectors written"
     unit: str  # of all rates: "MB/s written"
-    idle_rate: float  # of this machine shortly before, without the load
-    rate: float  # under load, over the whole measurement; until then, before it
-    rate_before: float = 0.0  # under load, in the last second before the measurement
-    least: float = 0.0  # minimum of `rate` to count as a load
-    record_rates: dict[int, float] = {}  # under load, during one record, by its id
-    record_cpu_percent: dict[int, float] = {}  # its own share of the processors' time, by record
-    cpu_percent: float = 0.0  # share of the processors' time used by the load's processes
+    idle_rate: Amount  # of this machine shortly before, without the load
+    rate: Amount  # under load, over the whole measurement; until then, before it
+    rate_before: Amount = 0.0  # under load, in the last second before the measurement
+    least: Amount = 0.0  # minimum of `rate` to count as a load
+    record_rates: dict[int, Amount] = {}  # under load, during one record, by its id
+    record_cpu_percent: dict[int, Amount] = {}  # its own share of the processors' time, by record
+    cpu_percent: Amount = 0.0  # share of the processors' time used by the load's processes
     verified: bool
     reason: str = ""  # why it is not verified, "" if it is
 
@@ -442,7 +449,7 @@ class Manifest(Model):
     kadenz_version: str
     id: str  # "20261121-103000-freertos-hifive1-revb"
     created: str  # ISO 8601, UTC
-    duration_s: float
+    duration_s: Amount
     partial: bool  # stopped before the plan was completed
     partial_reason: str
     campaign: CampaignEntry
@@ -459,12 +466,13 @@ class Manifest(Model):
     preflight: list[PreflightEntry] = []  # tier `host`
     name: str = ""  # of the call of `kadenz run`: its runs share it; "" before runs had names
     variant: str = ""  # `run --rounds`: the condition that distinguishes this run, "load disk"
-    round: int = 0  # round number from 1; 0: not part of rounds
-    place: int = 0  # within its round, from 1
+    round: Count = 0  # round number from 1; 0: not part of rounds
+    place: Count = 0  # within its round, from 1
     benchmark_notes: dict[str, str] = {}  # board.toml: notes on single benchmarks' figures
     events: list[EventEntry] = []  # in order of first appearance
     call: CallEntry | None = None  # None: before runs could be resumed, or not made by `run`
     resumed: list[ResumeEntry] = []
+    planned: list[Count] = []  # ids of the records of a complete run; empty: not stated
     kadenz_describe: str = ""  # git describe --always --dirty of its checkout; "" outside git
 
     @property

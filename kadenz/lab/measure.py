@@ -133,6 +133,7 @@ def _manifest(job: Job, host: Host) -> Manifest:
             *warnings,
         ],
         records=[],
+        planned=sorted(point.id for point in job.points),
         preflight=list(host.preflight) if on_host else [],
         name=job.origin.run_name,
         variant=turn.variant,

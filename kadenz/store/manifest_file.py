@@ -11,6 +11,7 @@ import msgspec
 
 from kadenz.config.manifest import SCHEMA_VERSION, Manifest
 from kadenz.errors import StoreError
+from kadenz.store.consistency import contradictions
 from kadenz.store.layout import MANIFEST
 from kadenz.store.older_runs import FIRST, renew
 
@@ -44,7 +45,10 @@ def decoded(plain: dict[str, Any]) -> Manifest:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The run.json of `folder`. StoreError if it is missing, damaged, or from a newer kadenz."""
+    """The run.json of `folder`.
+
+    StoreError if it is missing, damaged, contradicts itself, or is from a newer kadenz.
+    """
     file = folder / MANIFEST
     try:
         text = file.read_bytes()
@@ -53,6 +57,16 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder}: not a run folder: {MANIFEST}: {error.strerror}",
             remedy="Name a run folder: `kadenz runs` lists them",
         ) from None
+    manifest = _decoded(file, text)
+    for contradiction in contradictions(manifest):
+        raise StoreError(
+            f"{file}: damaged: {contradiction}",
+            remedy="Copy the folder again from its origin, or repeat the measurement",
+        )
+    return manifest
+
+
+def _decoded(file: Path, text: bytes) -> Manifest:
     try:
         version = msgspec.json.decode(text, type=_Version).schema_version
         if version > SCHEMA_VERSION:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kadenz.config.manifest import KILLED, Manifest, RecordEntry
 from kadenz.errors import StoreError
+from kadenz.store.consistency import missing_records
 from kadenz.store.layout import (
     CONSOLE,
     PARTIAL_SUFFIX,
@@ -273,6 +274,7 @@ class RunWriter:
             return
         for record in list(self._open):
             self._close_record(record, False)
+        partial_reason = partial_reason or missing_records(self.manifest)
         if partial_reason:
             self.manifest.partial = True
             self.manifest.partial_reason = partial_reason

@@ -13,6 +13,7 @@ import pytest
 
 from kadenz.analysis.comparing import compare_sides
 from kadenz.cli.compare import exit_code
+from kadenz.config.manifest import Distribution
 from kadenz.store import Run, read_run
 from tests.synthetic import (
     HIFIVE1,
@@ -24,6 +25,7 @@ from tests.synthetic import (
 )
 
 Rng = np.random.Generator
+STEP = Distribution(n=1000, min=1000.0, median=1000.0, max=1000.0)  # of a coarse clock
 
 
 def run(
@@ -135,8 +137,7 @@ def test_a_change_below_the_clocks_step_is_found_by_the_mean(
         values = 1000 * np.floor(level + rng.random(20_000))
         points = [Point("itc/mutex", {"all": values.astype(np.uint32)})]
         made = manifest(LINUX)
-        assert made.clock.resolution is not None
-        made.clock.resolution.min = 1000.0
+        made.clock.resolution = STEP
         return read_run(write_run(tmp_path, made, points))
 
     made = [[coarse(level) for _ in range(3)] for level in (left, right)]
@@ -149,14 +150,13 @@ def test_a_change_below_the_clocks_step_is_found_by_the_mean(
 
 
 def test_equal_readings_of_a_coarse_clock_do_not_prove_equality(tmp_path: Path) -> None:
-    pair = []
-    for _ in range(2):
+    def steady() -> Run:
         made = manifest(LINUX)
-        assert made.clock.resolution is not None
-        made.clock.resolution.min = 1000.0
+        made.clock.resolution = STEP
         values = np.full(2000, 3000, np.uint32)
-        points = [Point("itc/mutex", {"all": values})]
-        pair.append([read_run(write_run(tmp_path, made, points)) for _ in range(3)])
+        return read_run(write_run(tmp_path, made, [Point("itc/mutex", {"all": values})]))
+
+    pair = [[steady() for _ in range(3)] for _ in range(2)]
     (found,) = compare_sides(*pair, statistics=["median"]).points
     assert found.outcome == "inconclusive" and "the clock's step" in found.reason
 

@@ -70,7 +70,9 @@ def test_the_exit_codes_are_the_documented_ones(tmp_path: Path) -> None:
         code("gate", same)
     with pytest.raises(UsageError, match="not a percentage"):
         code(*against(base, "gate", same, "--max-worse", "much"))
-    board = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/pipe", {"all": np.arange(60)})])
+    board = write_run(
+        tmp_path, manifest(HIFIVE1), [Point("itc/pipe", {"all": np.arange(60, dtype=np.uint32)})]
+    )
     assert code(*against(base, "gate", board)) == 4  # clock classes have no common unit
 
 
