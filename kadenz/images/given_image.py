@@ -11,7 +11,7 @@ from kadenz.config.board import Board, EmulatedTier, RtlTier
 from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
-from kadenz.errors import TargetFailed, UsageError
+from kadenz.errors import UsageError
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.elf_facts import ElfFacts, read_facts
 from kadenz.images.footprint import FOLDERS
@@ -31,14 +31,6 @@ class GivenImage(Image):
     """Its folder only holds what the image answered."""
 
     stripped: bool = False  # without symbols
-
-    def require_unchanged(self) -> None:
-        """TargetFailed if the file is not the one that was checked and asked."""
-        path = self.elf.path
-        if not path.is_file() or Elf(path).sha256 != self.elf.sha256:
-            raise TargetFailed(
-                f"{path} changed after its check", remedy="Do not rebuild it during a run"
-            )
 
 
 def given_folder(file: Path) -> Path:

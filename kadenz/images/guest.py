@@ -16,6 +16,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import BuildFailed
 from kadenz.images.cpio import Entry, File, Node, archive
 from kadenz.images.image import Image, build_image, locked, require_compiler
+from kadenz.images.private_copy import private_copy
 from kadenz.images.provenance import Tree, parts, sha256_of
 
 _SOURCES = Path("kernels/linux/guest")  # init.c, load.c
@@ -53,6 +54,7 @@ def build_guest(
     programs = {name: _program(target, image.folder, name) for name in ("init", "load")}
     sources = [inventory.root() / _SOURCES / f"{name}.c" for name in programs]
     binaries = [file.resolve() for file in (kernel, disturbance)]
+    digests = {file: sha256_of(file) for file in binaries}
     entry = msgspec.structs.replace(
         image.entry,
         kernel_source=origin,
@@ -83,8 +85,11 @@ def build_guest(
         )
         initrd = folder / "initrd"
         if not initrd.is_file() or initrd.read_bytes() != packed:
+            initrd.unlink(missing_ok=True)  # a new file, as linkers write: see private_copy
             initrd.write_bytes(packed)
-    return GuestImage(image.elf, folder, entry, initrd)
+        copy = private_copy(initrd, folder)
+    others = digests | {copy: sha256_of(copy)}
+    return GuestImage(image.elf, folder, entry, copy, others=others)
 
 
 def plan_archive(plan: str) -> bytes:

@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,11 +21,12 @@ from kadenz.config.board import Board
 from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
-from kadenz.errors import BuildFailed, UsageError
+from kadenz.errors import BuildFailed, TargetFailed, UsageError
 from kadenz.images import compiler_cache, shared_name
 from kadenz.images.footprint import weights
+from kadenz.images.private_copy import private_copy
 from kadenz.images.program import build_program
-from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja
+from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja, sha256_of
 from kadenz.images.source import Source, kernel_source
 
 PROGRAM = "kadenz-suite"  # name of the CMake target and of its file
@@ -46,11 +47,21 @@ _TAKES_VALUE = {"-o", "-c", "-MT", "-MF", "-isystem", "-I"}
 class Image:
     """A program for a target, and how it was built."""
 
-    elf: Elf
+    elf: Elf  # under a name of its own: later builds do not change it
     folder: Path  # its build folder
     entry: BuildEntry
     # Folders outside the checkout with parts of it.
     trees: tuple[Tree, ...] = field(default=(), kw_only=True)
+    # Other files that an execution starts, with their digests.
+    others: Mapping[Path, str] = field(default_factory=dict, kw_only=True)
+
+    def require_unchanged(self) -> None:
+        """TargetFailed if a file that an execution starts is not the one that was described."""
+        for file, digest in {self.elf.path: self.entry.elf_sha256, **self.others}.items():
+            if sha256_of(file) != digest:
+                raise TargetFailed(
+                    f"{file} changed after its check", remedy="Do not rebuild it during a run"
+                )
 
 
 def build_image(
@@ -82,7 +93,7 @@ def build_image(
             raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
         with locked(folder):
             elf, entry = build_program(crate)
-            return Image(elf, folder, entry)
+            return Image(Elf(private_copy(elf.path, folder)), folder, entry)
     options = _options(target, board, instrument, source, extra)
     if isa or board.instruction_sets:
         options["KDZ_ISA"] = isa or board.instruction_sets[0]
@@ -101,13 +112,14 @@ def build_image(
         if not read:
             read = read_by_ninja(folder, program.name)
             contents.keep(read)
+        copy = private_copy(program, folder)
         lock.share()
-        entry = _describe(folder, program, source)
+        entry = _describe(folder, copy, source)
         trees = _trees(folder, source, extra)
         entry.parts = parts(read, trees)
         weighed = weights(program, trees, kernel.objects)
         entry.footprint, entry.objects = weighed.footprint, weighed.objects
-        return Image(Elf(program), folder, entry, trees=tuple(trees))
+        return Image(Elf(copy), folder, entry, trees=tuple(trees))
 
 
 def compile_commands(

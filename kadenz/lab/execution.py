@@ -78,8 +78,7 @@ def make_target(name: TargetName, instrument: str, image: Image, setup: Setup) -
 
     An image of another build is always executed: it may ask the emulator for more than its files.
     """
-    if isinstance(image, GivenImage):
-        image.require_unchanged()
+    image.require_unchanged()
     target = _target(name, instrument, image, setup)
     if isinstance(target, CountedProcess) and not isinstance(image, GivenImage):
         target.keeper = Keeper(str(name), fresh=setup.fresh)

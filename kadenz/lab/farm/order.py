@@ -129,9 +129,9 @@ def execute(order: Order) -> Played:
             remedy="Install the same version on every machine of the farm",
         )
     with tempfile.TemporaryDirectory(prefix="kadenz-order-") as scratch:
-        elf = Path(scratch) / "image.elf"
-        elf.write_bytes(order.elf)
-        image = Image(Elf(elf), Path(scratch), _no_build())
+        elf = Elf(Path(scratch) / "image.elf")
+        elf.path.write_bytes(order.elf)
+        image = Image(elf, Path(scratch), _no_build(elf.sha256))
         setup = Setup(wait_states=order.wait_states, fresh=order.fresh)
         real = make_target(order.target, order.instrument, image, setup)
         if order.given and isinstance(real, CountedProcess):
@@ -162,13 +162,13 @@ def _parts(failure: TargetFailed | None) -> tuple[str, str, str] | None:
     return None if failure is None else (failure.message, failure.remedy, failure.detail)
 
 
-def _no_build() -> BuildEntry:
+def _no_build(elf_sha256: str) -> BuildEntry:
     """The worker's run has no manifest: the lab that asked knows how the image was built."""
     return BuildEntry(
         compiler="",
         compiler_version="",
         flags="",
-        elf_sha256="",
+        elf_sha256=elf_sha256,
         text_bytes=0,
         data_bytes=0,
         bss_bytes=0,
