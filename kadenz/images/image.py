@@ -116,7 +116,7 @@ def build_image(
         lock.share()
         entry = _describe(folder, copy, source)
         trees = _trees(folder, source, extra)
-        entry.parts = parts(read, trees)
+        entry.parts = parts(read, trees, folder)
         weighed = weights(program, trees, kernel.objects)
         entry.footprint, entry.objects = weighed.footprint, weighed.objects
         return Image(Elf(copy), folder, entry, trees=tuple(trees))

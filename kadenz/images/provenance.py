@@ -20,12 +20,12 @@ from kadenz.config import inventory
 from kadenz.config.manifest import PartEntry
 from kadenz.errors import BuildFailed
 
-SUITE, OTHER = "suite", "tool chain"
+SUITE, PORT, OTHER = "suite", "port", "tool chain"
 # Folders of the checkout and their parts; the longest match decides.
 PARTS = {
     "suite": SUITE,
     "kernels/conformance": SUITE,
-    "kernels": "port",
+    "kernels": PORT,
     "boards": "board",
     "arch": "arch",
     "instruments": "instrument",
@@ -59,12 +59,24 @@ class Homes:
         return OTHER, str(file)
 
 
-def parts(files: Iterable[Path], trees: Sequence[Tree]) -> list[PartEntry]:
-    """The parts of `files` (absolute, read by the compiler), in a stable order."""
+def parts(
+    files: Iterable[Path], trees: Sequence[Tree], build: Path | None = None
+) -> list[PartEntry]:
+    """The parts of `files` (absolute, read by the compiler), in a stable order.
+
+    `build` is the build folder: files that the build generated there are the port's, if they are
+    in none of `trees`. Their names begin there, and a file of the tool chain counts by its last
+    name: equal files give equal digests wherever folders and compilers are.
+    """
     homes = Homes(trees, PARTS)
+    made = build.resolve() if build is not None else None
     found: dict[str, list[tuple[str, Path]]] = {}
     for file in sorted(set(files)):
         part, name = homes.place(file)
+        if made is not None and file.is_relative_to(made):
+            part, name = PORT if part == OTHER else part, str(file.relative_to(made))
+        elif part == OTHER:
+            name = file.name
         found.setdefault(part, []).append((name, file))
     order = [*dict.fromkeys([*(tree.part for tree in trees), *PARTS.values()]), OTHER]
     versions: dict[Path, str] = {}

@@ -16,7 +16,7 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.images import image
 from kadenz.images.image import Image, build_image
-from kadenz.images.provenance import describe, read_by_ninja
+from kadenz.images.provenance import Tree, describe, parts, read_by_ninja
 
 LINUX = TargetName("posix", "linux", "host")
 BENCH = """#include "mine.h"
@@ -58,6 +58,37 @@ def test_an_edited_header_only_changes_the_digest_of_its_part(bench: Path) -> No
     (bench.parent / "mine.h").write_text("#define MINE 2\n")
     after = digests(made(bench))
     assert [part for part in before if before[part] != after[part]] == ["extra benchmarks"]
+
+
+@pytest.mark.parametrize("header", ["#define A 1\n", "#define A 2\n"])
+def test_the_place_of_a_folder_or_a_compiler_is_no_difference(tmp_path: Path, header: str) -> None:
+    """Nor is that of a header that a kernel's own project generated."""
+
+    def digests_in(place: Path, text: str) -> dict[str, str]:
+        build, compiler = place / "build", place / "gcc" / "include"
+        files = [build / "lacks.c", build / "kernel" / "generated.h", compiler / "stddef.h"]
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("same\n")
+        files[-1].write_text(text)
+        made = parts(files, [Tree("kernel", build / "kernel")], build)
+        return {part.part: part.sha256 for part in made}
+
+    here, there = digests_in(tmp_path / "a", header), digests_in(tmp_path / "b" / "c", header)
+    assert here == there and set(here) == {"kernel", "port", "tool chain"}
+    other = digests_in(tmp_path / "a", "#define A 3\n")
+    assert [part for part in here if here[part] != other[part]] == ["tool chain"]
+
+
+def test_another_build_folder_has_the_same_digests(bench: Path, tmp_path: Path) -> None:
+    """The folder's name has a digest of the benchmark's path."""
+    copy = tmp_path / "elsewhere"
+    copy.mkdir()
+    for file in (bench, bench.with_suffix(".h")):
+        shutil.copy(file, copy)
+    first, second = made(bench), made(copy / bench.name)
+    assert first.folder != second.folder and digests(first) == digests(second)
+    shutil.rmtree(second.folder)
 
 
 def test_a_file_that_was_not_compiled_does_not_count(bench: Path) -> None:
