@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from kadenz import build_key
 from kadenz.config import inventory
 from kadenz.config.target_name import TargetName
 from kadenz.errors import BuildFailed
@@ -102,13 +105,15 @@ def _program(target: TargetName, folder: Path, name: str) -> Path:
     """Compiles another program of the guest, if its source has changed."""
     source = inventory.root() / _SOURCES / f"{name}.c"
     program, made_of = folder / name, folder / f"{name}.sha256"
-    digest = sha256_of(source)
+    compiler = require_compiler(target.board)
+    key = [sha256_of(source), _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
+    wanted = json.dumps(key)
     with locked(folder):
-        if program.is_file() and made_of.is_file() and made_of.read_text() == digest:
+        known = made_of.read_text() if made_of.is_file() else ""
+        if known == f"{wanted}\n{sha256_of(program)}":
             return program
-        compiler = require_compiler(target.board)
         _run([str(compiler), *_FLAGS, str(source), "-o", str(program)], target, f"{name}.c")
-        made_of.write_text(digest)
+        made_of.write_text(f"{wanted}\n{sha256_of(program)}")
     return program
 
 

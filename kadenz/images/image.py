@@ -6,6 +6,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from kadenz import build_key
 from kadenz.config import inventory
 from kadenz.config.board import Board
 from kadenz.config.manifest import BuildEntry
@@ -24,7 +26,7 @@ from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, TargetFailed, UsageError
 from kadenz.images import compiler_cache, shared_name
 from kadenz.images.footprint import weights
-from kadenz.images.private_copy import private_copy
+from kadenz.images.private_copy import is_private_copy, private_copy
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja, sha256_of
 from kadenz.images.source import Source, kernel_source
@@ -102,7 +104,8 @@ def build_image(
     options |= compiler_cache.options()
     contents = Contents(folder)
     with locked(folder) as lock:
-        _configure(folder, target, options, source)
+        key = _key(options, target.board, source)
+        _configure(folder, target, options, source, key)
         for program in _programs(folder):
             contents.forget_changed(program)
         build = ["--build", str(folder), "--parallel", str(jobs)]
@@ -115,6 +118,7 @@ def build_image(
         copy = private_copy(program, folder)
         lock.share()
         entry = _describe(folder, copy, source)
+        entry.flags += "".join(f" [{name}={value}]" for name, value in key.variables.items())
         trees = _trees(folder, source, extra)
         entry.parts = parts(read, trees, folder)
         weighed = weights(program, trees, kernel.objects)
@@ -235,11 +239,61 @@ def _port(target: TargetName) -> str:
     return inventory.kernel(target.kernel).port or target.kernel
 
 
-def _configure(
-    folder: Path, target: TargetName, options: dict[str, str], source: Source | None
-) -> None:
-    """Configures the folder with CMake, unless it was configured with the same options.
+@dataclass(frozen=True)
+class _Key:
+    """What decides a build besides its sources and options."""
 
+    tools: Mapping[str, str]
+    variables: Mapping[str, str]
+
+
+def _key(options: Mapping[str, str], board: str, source: Source | None) -> _Key:
+    own = "CMAKE_TOOLCHAIN_FILE" in options
+    compilers = [str(require_compiler(board))] if own else [*_words("CC"), "cc", "gcc"]
+    rust = [options["KDZ_RUSTC"], "cargo"] if "KDZ_RUSTC" in options else []
+    project = source.folder if source and source.target else None
+    return _Key(
+        build_key.tools([*compilers, *rust, "cmake", "ninja"]),
+        build_key.variables(os.environ, _read_by(project) if project else ()),
+    )
+
+
+def _words(variable: str) -> list[str]:
+    return shlex.split(os.environ.get(variable, ""))[:1]
+
+
+def _read_by(project: Path) -> set[str]:
+    """The variables that a CMake project reads by itself."""
+    files = [*project.rglob("CMakeLists.txt"), *project.rglob("*.cmake")]
+    return {
+        name
+        for file in files
+        for name in re.findall(r"\$ENV\{(\w+)\}", file.read_text(errors="replace"))
+    }
+
+
+def _empty(folder: Path) -> None:
+    """Removes what was built in a folder; not what executions may still start."""
+    for entry in folder.iterdir():
+        if entry.name == _LOCK or is_private_copy(entry):
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _configure(
+    folder: Path,
+    target: TargetName,
+    options: dict[str, str],
+    source: Source | None,
+    key: _Key | None = None,
+) -> None:
+    """Configures the folder with CMake, unless that was done with the same options and `key`.
+
+    A folder that was configured otherwise is emptied: CMake and Ninja keep variables, and see no
+    change of a tool. None: the folder is empty.
     Raises UsageError if the kernel's own CMake project is not what `source` says.
     """
     home = shared_name.link(folder, keep=_LOCK)
@@ -247,11 +301,14 @@ def _configure(
     options = {**options, **ours}
     tool_chain = options.get("CMAKE_TOOLCHAIN_FILE", "")
     text = Path(tool_chain).read_text() if tool_chain else ""
-    wanted = json.dumps([options, text], sort_keys=True)
+    decides = [key.tools, key.variables] if key else []
+    wanted = json.dumps([options, text, *decides], sort_keys=True)
     stamp = folder / shared_name.CONFIGURED
     if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
         return
-    (folder / "CMakeCache.txt").unlink(missing_ok=True)  # its cache names another tool chain
+    if key is not None:
+        _empty(folder)
+        shared_name.link(folder, keep=_LOCK)
     defines = [f"-D{key}={value}" for key, value in options.items()]
     try:
         _cmake(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import IO
@@ -42,6 +43,11 @@ def private_copy(file: Path, folder: Path) -> Path:
             other.unlink()
             other.with_suffix(_MAP).unlink(missing_ok=True)
     return copy
+
+
+def is_private_copy(file: Path) -> bool:
+    """Whether `file` is such a second name, or its map."""
+    return re.search(rf"-[0-9a-f]{{{_DIGITS}}}$", file.stem) is not None
 
 
 def _link(file: Path, name: Path) -> None:

@@ -147,8 +147,16 @@ def read_by_ninja(folder: Path, program: str) -> set[Path]:
     """
     places = _Places(folder)
     inputs = {places.of(line) for line in _ninja(folder, "inputs", program).splitlines()}
+    inputs |= {places.of(name) for name in _loaded(folder, program)}
     linked = {file for file in inputs if file.is_file() and not _made_here(folder, file)}
     return linked.union(*_dependencies(folder).values())
+
+
+def _loaded(folder: Path, program: str) -> list[str]:
+    """The files that GNU ld read, from its map: ninja knows no library of the tool chain."""
+    file = (folder / program).with_suffix(".map")
+    text = file.read_text(errors="replace") if file.is_file() else ""
+    return re.findall(r"^LOAD (\S.*)$", text, re.MULTILINE)
 
 
 class _Places:

@@ -8,6 +8,8 @@ header of the same QEMU version and loaded by QEMU; kadenz itself never links it
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import secrets
 import subprocess
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kadenz import tools
+from kadenz import build_key, tools
 from kadenz.errors import BuildFailed, ToolMissing
 
 MARKER_SYMBOL = "kdz_scope_marker"
@@ -45,13 +47,14 @@ def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path
     """
     other = COUNTING if model else CHARGING
     files = sorted(f for f in _files([source, *model]) if f.name != other)
-    digest = hashlib.sha256(qemu_version.encode())
+    compiler = tools.require("gcc")
+    key = [qemu_version, _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
+    digest = hashlib.sha256(json.dumps(key).encode())
     for file in files:
         digest.update(file.read_bytes())
     library = output / f"libkadenz-scope-{digest.hexdigest()[:16]}.so"
-    if library.is_file():
+    if _is_whole(library):
         return library
-    compiler = tools.require("gcc")
     header = tools.plugin_header_dir(qemu_version)
     output.mkdir(parents=True, exist_ok=True)
     # Built under another name and moved, so that a simultaneous run never loads a partial library.
@@ -74,8 +77,23 @@ def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path
             remedy="Its QEMU header may have another version: run `kadenz setup`",
             detail=answer.stderr,
         )
+    _digest_file(library).write_text(_sha256(part))
     part.replace(library)
     return library
+
+
+def _is_whole(library: Path) -> bool:
+    """Whether a library is what the compiler wrote: QEMU dies of one that was cut."""
+    known = _digest_file(library)
+    return library.is_file() and known.is_file() and known.read_text() == _sha256(library)
+
+
+def _digest_file(library: Path) -> Path:
+    return library.with_suffix(".sha256")
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def marker_address(elf: Path) -> int:

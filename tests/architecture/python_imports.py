@@ -14,12 +14,14 @@ from pathlib import Path
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
-# machine_files: /proc and /sys below a root; owner: which process made a folder; blas: its threads;
-# side_by_side: work on every processor; values: executions that files alone decide).
+# build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
+# owner: which process made a folder; blas: its threads; side_by_side: work on every processor;
+# values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
     "elf": {"errors"},
+    "build_key": set(),
     "machine_files": set(),
     "owner": set(),
     "blas": set(),
@@ -27,9 +29,19 @@ ARROWS: dict[str, set[str]] = {
     "config": {"errors"},
     "wire": {"config", "errors"},
     "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
-    "images": {"config", "tools", "elf", "errors"},
+    "images": {"config", "tools", "elf", "build_key", "errors"},
     "values": {"config.manifest", "tools", "owner", "errors"},
-    "targets": {"values", "wire", "config", "tools", "elf", "owner", "blas", "errors"},
+    "targets": {
+        "values",
+        "wire",
+        "config",
+        "tools",
+        "elf",
+        "build_key",
+        "owner",
+        "blas",
+        "errors",
+    },
     "host": {"config", "machine_files", "errors"},
     "load": {"config", "owner", "errors"},
     "tuning": {"config", "machine_files", "errors"},
