@@ -29,6 +29,7 @@ from kadenz.images.footprint import weights
 from kadenz.images.private_copy import is_private_copy, private_copy
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Contents, Tree, parts, read_by_ninja, sha256_of
+from kadenz.images.seal import is_whole, seal
 from kadenz.images.source import Source, kernel_source
 
 PROGRAM = "kadenz-suite"  # name of the CMake target and of its file
@@ -109,12 +110,17 @@ def build_image(
         for program in _programs(folder):
             contents.forget_changed(program)
         build = ["--build", str(folder), "--parallel", str(jobs)]
-        said = _cmake(folder, build, target, "compile")
+        try:
+            said = _cmake(folder, build, target, "compile")
+        except BuildFailed:
+            seal(folder)  # what does compile is kept
+            raise
         program = _program(folder, target)
         read = contents.files() if _UP_TO_DATE in said else set()
         if not read:
             read = read_by_ninja(folder, program.name)
             contents.keep(read)
+        seal(folder)
         copy = private_copy(program, folder)
         lock.share()
         entry = _describe(folder, copy, source)
@@ -293,7 +299,7 @@ def _configure(
     """Configures the folder with CMake, unless that was done with the same options and `key`.
 
     A folder that was configured otherwise is emptied: CMake and Ninja keep variables, and see no
-    change of a tool. None: the folder is empty.
+    change of a tool. So is one with damaged files. None: the folder is empty.
     Raises UsageError if the kernel's own CMake project is not what `source` says.
     """
     home = shared_name.link(folder, keep=_LOCK)
@@ -304,7 +310,8 @@ def _configure(
     decides = [key.tools, key.variables] if key else []
     wanted = json.dumps([options, text, *decides], sort_keys=True)
     stamp = folder / shared_name.CONFIGURED
-    if stamp.is_file() and stamp.read_text() == wanted and (folder / "build.ninja").is_file():
+    configured = stamp.is_file() and stamp.read_bytes() == wanted.encode()
+    if configured and is_whole(folder):
         return
     if key is not None:
         _empty(folder)

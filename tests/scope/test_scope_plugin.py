@@ -168,3 +168,11 @@ def test_the_plugin_is_built_once(tmp_path: Path) -> None:
     made = first.stat().st_mtime_ns
     assert emulator.plugin(RISCV, tmp_path) == first
     assert first.stat().st_mtime_ns == made
+
+
+@pytest.mark.parametrize("bytes_left", [0, 4096])
+def test_a_cut_plugin_is_built_again(tmp_path: Path, bytes_left: int) -> None:
+    library = emulator.plugin(RISCV, tmp_path)
+    whole = library.read_bytes()
+    library.write_bytes(whole[:bytes_left])
+    assert emulator.plugin(RISCV, tmp_path).read_bytes() == whole
