@@ -55,6 +55,7 @@ class Point:
     overrun: int = 0
     failed_checks: int = 0
     proof_reason: str = ""
+    defaults: Params = field(default_factory=dict)
 
 
 HIFIVE1 = {
@@ -233,6 +234,7 @@ def _entry(number: int, point: Point) -> RecordEntry:
             reason=point.proof_reason,
         ),
         deadline=point.deadline,
+        defaults=dict(point.defaults),
     )
 
 

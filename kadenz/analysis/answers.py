@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
 from kadenz.analysis.judging import Outcome
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.quickest import Quickest, quickest
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
@@ -125,6 +126,7 @@ def _deadlines(
     asked: Sequence[Asked],
 ) -> list[DeadlineAnswer]:
     """Every point with a deadline: those of interest first, starting with cyclic work."""
+    same = Points(record for run in runs for record in run.manifest.records)
     found: dict[object, list[Keeping]] = {}
     names: dict[object, RecordResult] = {}
     for number, variant in enumerate(variants):
@@ -135,7 +137,7 @@ def _deadlines(
                 noted = record.bench in results[place].manifest.benchmark_notes
                 if record.usable and not noted and of is not None and of.deadline is not None:
                     quantity = str(of.deadline.quantity)
-                    point = record.bench, tuple(sorted(record.params.items())), quantity
+                    point = record.bench, same.of(record.bench, record.params), quantity
                     points.setdefault(point, []).append((place, record))
         for key, members in points.items():
             misses = (

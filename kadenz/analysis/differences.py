@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
+from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.systems import ABSENT, aligned, conditions_of
 from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest, RecordEntry
-from kadenz.config.params import Value
 
-_Point = tuple[str, tuple[tuple[str, Value], ...]]
+_Point = tuple[str, Named]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,7 @@ CANNOT_MATTER = {
     "records.id": "the place in the plan",
     "records.bench": "points are matched by it",
     "records.params": "points are matched by them",
+    "records.defaults": "points are matched by the values in force",
     "records.source": "words",
     "records.status": "a result",
     "records.reason": "a result",
@@ -246,10 +247,10 @@ def _drop_common(tables: list[dict[tuple[str, str], str]], key: tuple[str, str],
             table[key] = by.join(next(shown)) or f"only shared {key[1]}"
 
 
-def _of_records(manifest: Manifest) -> dict[_Point, dict[str, str]]:
+def _of_records(manifest: Manifest, points: Points) -> dict[_Point, dict[str, str]]:
     """What each point was measured with, by key."""
     return {
-        (entry.bench, tuple(sorted(entry.params.items()))): record_settings(entry)
+        (entry.bench, points.of(entry.bench, entry.params)): record_settings(entry)
         for entry in manifest.records
         if entry.status != "n/a"
     }
@@ -262,7 +263,8 @@ def record_settings(entry: RecordEntry) -> dict[str, str]:
 
 def _record_differences(manifests: Sequence[Manifest]) -> list[Difference]:
     """What differs between records of one point; points that differ alike share a row."""
-    tables = [_of_records(manifest) for manifest in manifests]
+    named = Points(entry for manifest in manifests for entry in manifest.records)
+    tables = [_of_records(manifest, named) for manifest in manifests]
     points = [point for point in tables[0] if all(point in table for table in tables)]
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for point in points:

@@ -7,16 +7,12 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.systems import aligned, names_of, values_of
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.config.params import Value
 from kadenz.errors import UsageError
 from kadenz.store import Run
-
-# Parameters that benchmarks got later, with the value of runs that do not have them.
-_AS_BEFORE = frozenset(
-    {(f"core{which}", 0) for which in ("", "_a", "_b", "_low", "_high")} | {("migrate", "none")}
-)
 
 
 @dataclass
@@ -192,15 +188,19 @@ def _one_each(systems: _Systems, sides: Sequence[dict[str, set[_System]]]) -> No
 def _matched(
     baseline: Sequence[Run], candidate: Sequence[Run], group_of: Callable[[Manifest], str]
 ) -> Matched:
-    return Matched(_points(baseline, group_of), _points(candidate, group_of), group_of)
+    points = Points(one for run in (*baseline, *candidate) for one in run.manifest.records)
+    left, right = (_points(side, group_of, points) for side in (baseline, candidate))
+    return Matched(left, right, group_of)
 
 
-def _points(runs: Sequence[Run], group_of: Callable[[Manifest], str]) -> dict[Key, SameRuns]:
+def _points(
+    runs: Sequence[Run], group_of: Callable[[Manifest], str], points: Points
+) -> dict[Key, SameRuns]:
     found: dict[Key, SameRuns] = {}
     for run in runs:
         for entry in run.manifest.records:
             if entry.status != "n/a":
-                params = tuple(one for one in sorted(entry.params.items()) if one not in _AS_BEFORE)
+                params = points.of(entry.bench, entry.params)
                 key = Key(group_of(run.manifest), entry.bench, params)
                 found.setdefault(key, SameRuns()).runs.append((run, entry))
     for key, same in found.items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.variants import Variant
 from kadenz.config.manifest import ClockClass
@@ -17,7 +18,7 @@ from kadenz.config.manifest import ClockClass
 EXACT: tuple[ClockClass, ...] = ("instruction", "cycle-exact", "cycle-model")
 NEAR = 1.01  # medians within 1 % of the best are no difference that anybody acts on
 _CONTEXT = "clock/"  # the quality of a clock is not speed
-_Point = tuple[str, tuple[tuple[str, object], ...]]
+_Point = tuple[str, Named]
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,13 @@ def quickest(variants: Sequence[Variant], results: Sequence[RunResult]) -> list[
 
 
 def _of_group(unit: str, runs: dict[int, RunResult]) -> Quickest:
+    points = Points(record.entry for run in runs.values() for record in run.records)
     medians: dict[_Point, dict[int, float]] = {}
     for number, run in runs.items():
         for record in run.records:
             value = _typical(run, record)
             if value is not None:
-                point = record.bench, tuple(sorted(record.params.items()))
+                point = record.bench, points.of(record.bench, record.params)
                 medians.setdefault(point, {})[number] = value
     winners: dict[str, set[int]] = {}
     for (bench, _), of in medians.items():

@@ -298,6 +298,8 @@ class RecordEntry(Model):
     # From its beginning to its end, on the measuring machine; None: taken from the store.
     duration_s: Amount | None = None
     value: ValueEntry | None = None  # None: real time takes part, or nothing is kept of it
+    # Of all parameters of the benchmark in this image. Empty in runs of version 0.1.
+    defaults: Params = {}
 
     @property
     def series(self) -> list[LaneEntry]:

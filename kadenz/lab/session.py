@@ -112,6 +112,7 @@ class Session:
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline if point else None,
             value=self.value(),
+            defaults=bench.defaults if bench else {},
         )
         if self.with_interval:
             entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
@@ -233,6 +234,7 @@ class Session:
             lanes=[],
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline,
+            defaults=bench.defaults if bench else {},
         )
         self._entries[point.id] = entry
         self._writer.open_record(entry)

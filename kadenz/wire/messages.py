@@ -84,6 +84,11 @@ class Bench(Message):
     reason: str
     params: list[BenchParam]
 
+    @property
+    def defaults(self) -> Params:
+        """The parameters of a point of which a plan says nothing."""
+        return {param.name: param.value(param.initial) for param in self.params}
+
 
 class Begin(Message):
     """Opens a record."""

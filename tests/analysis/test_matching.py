@@ -5,12 +5,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.gating import gate
 from kadenz.analysis.matching import match
+from kadenz.analysis.quickest import quickest
+from kadenz.analysis.runs import analyse
+from kadenz.analysis.variants import variants_of
 from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
@@ -82,6 +86,62 @@ def test_a_run_from_before_a_parameter_matches_its_usual_value(tmp_path: Path) -
     )
     points = compare_sides(old, new, statistics=["median"]).points
     assert [point.outcome for point in points] == ["equivalent"] * 2
+
+
+C: Params = {"rank": 10, "migrate": "none", "later_us": 5}  # a suite with one more parameter
+RUST: Params = {"rank": 10, "migrate": "none"}
+TWINS: dict[str, tuple[Params, Params, Params, Params, bool]] = {
+    "both": (RUST, RUST, {}, {}, True),
+    "missing": (C, RUST, {}, {}, True),
+    "missing on the other side": (RUST, C, {}, {}, True),
+    "not the default": (C, RUST, {"later_us": 6}, {}, False),
+    "another value of what both have": (C, RUST, {"rank": 8}, {}, False),
+    "the same value of what both have": (C, RUST, {"rank": 8}, {"rank": 8}, True),
+    "two defaults": ({"rank": 10}, {"rank": 8}, {}, {}, False),
+    "two defaults, one value": ({"rank": 10}, {"rank": 8}, {"rank": 8}, {}, True),
+}
+
+
+def twins(parent: Path, case: str) -> list[Run]:
+    """One benchmark in two images that differ in parameters or defaults; the second is quicker."""
+    first, second, own, others, _ = TWINS[case]
+    made = []
+    for place, (defaults, given) in enumerate(((first, own), (second, others))):
+        values = np.full(500, 1_000 - 300 * place, np.uint32)
+        values[::7] += 3
+        point = Point(
+            "cyclic/wakeup-latency",
+            {"all": values},
+            {**defaults, **given, "period_us": 1000},
+            defaults={**defaults, "period_us": 1000},
+        )
+        word = f"image {place}"
+        document = msgspec.structs.replace(manifest(HIFIVE1, id=word), variant=word)
+        made.append(read_run(write_run(parent, document, [point])))
+    return made
+
+
+@pytest.mark.parametrize("case", TWINS)
+def test_a_parameter_that_one_image_lacks_has_its_default(tmp_path: Path, case: str) -> None:
+    left, right = twins(tmp_path, case)
+    matched = TWINS[case][-1]
+    made = compare_sides([left], [right], statistics=["median"])
+    assert [point.outcome for point in made.points] == (["better"] if matched else [])
+    variants = variants_of([left.manifest, right.manifest])
+    found = quickest(variants, [analyse(left), analyse(right)])
+    assert [one.at for one in found] == ([((1, ("cyclic/wakeup-latency",)),)] if matched else [])
+
+
+def test_a_missing_parameter_without_one_default_is_no_match(tmp_path: Path) -> None:
+    """Two images disagree on the default of what the third one lacks."""
+    values = np.full(500, 1_000, np.uint32)
+    images: tuple[Params, ...] = ({}, {"later": 1}, {"later": 2})
+    sides = []
+    for place, defaults in enumerate(images):
+        point = Point(BENCH, {"all": values}, defaults, defaults=defaults)
+        sides.append(read_run(write_run(tmp_path / str(place), manifest(HIFIVE1), [point])))
+    assert len(compare_sides(sides[:1], sides[1:2], statistics=["median"]).points) == 1
+    assert compare_sides(sides[:1], sides[1:], statistics=["median"]).points == ()
 
 
 def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.config import inventory
+from kadenz.config.params import Params
 from kadenz.config.target_name import TargetName
 from kadenz.errors import BuildFailed
 from kadenz.images.image import _cmake, build_image
 from kadenz.store import read_run
 from kadenz.tools import require
-from kadenz.wire.messages import Bench, Conform, Done, End, Hello
+from kadenz.wire.messages import Begin, Bench, Conform, Done, End, Hello
 from tests.forked import kadenz
 from tests.rtos.images import boot, build
 
@@ -98,6 +99,11 @@ def test_the_others_are_n_a_with_the_sentence_of_kernel_toml(kernel: str) -> Non
     assert {(c.result, c.reason) for c in said.all(Conform)} == {("n/a", lacks["threads"])}
 
 
+def usual(bench: Bench) -> Params:
+    """The parameters and their defaults, which make a point that both languages measure."""
+    return {one.name: one.value(one.initial) for one in bench.params}
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_benchmark_in_rust_says_the_same_as_the_one_in_c(kernel: str) -> None:
     """End points of the same name differ in the words for a wait and a resume at most."""
@@ -110,7 +116,19 @@ def test_a_benchmark_in_rust_says_the_same_as_the_one_in_c(kernel: str) -> None:
         if bench.name in NAMES:
             c = of_c[bench.name]
             assert (bench.source, bench.self_timed) == (c.source, c.self_timed)
-            assert {one.name for one in bench.params} <= {one.name for one in c.params}
+            assert usual(bench) == usual(c), bench.name
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_default_rank_of_c_has_the_most_urgent_place(kernel: str) -> None:
+    plan = "".join(
+        f"cyclic/wakeup-latency id={place} samples=3 {rank}\n"
+        for place, rank in enumerate(("", "rank=8", "rank=7"), 1)
+    )
+    begun = boot(build(BOARD, kernel=kernel), BOARD, f"{plan}end\n").all(Begin)
+    usual, upper, lower = (one.ranks["rank"] for one in begun)
+    assert begun[0].params["rank"] == 10
+    assert usual == upper != lower
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

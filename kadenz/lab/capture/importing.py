@@ -197,6 +197,7 @@ def _record(asked: Capture, point: Measured) -> RecordEntry:
             LaneEntry(name="all", file="", dtype="<f8", planned=0, taken=0, missed=0, overrun=0)
         ],
         proof=ProofEntry(checked=0, failed=0),
+        defaults=point.defaults,
     )
 
 

@@ -27,6 +27,7 @@ class Measured:
     begins: str = ""
     ends: str = ""
     source: str = ""
+    defaults: Params = field(default_factory=dict)
     warnings: list[manifest.Warning] = field(default_factory=list)
 
 
@@ -54,8 +55,8 @@ def measured(bench: str, target: TargetName, given: Mapping[str, Value]) -> Meas
         )
         return Measured(bench, dict(given), warnings=[warning])
     check_params(found, given, f"--bench {bench}")
-    params: Params = {param.name: param.value(param.initial) for param in found.params}
-    return Measured(bench, params | dict(given), found.begins, found.ends, found.source)
+    given = {**found.defaults, **given}
+    return Measured(bench, given, found.begins, found.ends, found.source, found.defaults)
 
 
 def _known_benches(target: TargetName) -> dict[str, Bench]:

@@ -103,7 +103,7 @@ extern "C" fn kdz_tick_now() -> u32 {
 #[no_mangle]
 extern "C" fn kdz_rank_native(rank: u8) -> i32 {
     i32::from(match u32::from(rank) {
-        kadenz_suite::framework::RANK_HIGH => UPPER_PRIORITY,
+        kadenz_suite::framework::RANK_HIGH.. => UPPER_PRIORITY,
         _ => LOWER_PRIORITY,
     })
 }

@@ -4,10 +4,13 @@
 use core::marker::PhantomData;
 
 use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Word};
-use crate::framework::{rank, run, seat, Framework, Role};
+use crate::framework::{run, seat, Framework, Role, RANK_LOW};
 
 const PERIOD_US: usize = 0;
 const RANK: usize = 1;
+/// The most urgent place that a framework has is that of every rank from `RANK_HIGH` to the rank of
+/// the benchmark in C.
+const RANK_OF_C: u32 = 10;
 /// `KDZ_ANY_CORE`.
 const ANY_CORE: u32 = 255;
 /// From the start to the first period: the suite's main thread sleeps by then.
@@ -46,7 +49,7 @@ impl<F: Framework> Benchmark for WakeupLatency<F> {
         needs: c"tick-due",
         params: &[
             Param::new(c"period_us", 1000, 1, 10_000_000),
-            rank(c"rank", 8),
+            Param::new(c"rank", RANK_OF_C, RANK_LOW, RANK_OF_C),
             Param::fixed(c"threads", 0),
             Param::fixed(c"core", ANY_CORE),
             Param::fixed(c"distance_us", 0),
@@ -56,6 +59,7 @@ impl<F: Framework> Benchmark for WakeupLatency<F> {
             Param::word(c"context", &[Word::new(c"none")]),
             Param::fixed(c"stop_above_us", 0),
             Param::fixed(c"trace", 1),
+            Param::word(c"migrate", &[Word::new(c"none")]),
         ],
         lanes: Lanes::PerCore,
         self_timed: true,

@@ -226,7 +226,7 @@ pub const PAIR: [Param; 5] = [
 
 /// The seat of a rank.
 pub fn seat(rank: u32) -> Seat {
-    if rank == RANK_HIGH {
+    if rank >= RANK_HIGH {
         Seat::Upper
     } else {
         Seat::Lower

@@ -242,6 +242,13 @@ impl<F: Framework> Benchmark for TaskSwitchSampled<F> {
     }
 }
 
+const RANKS_AND_CORES: [Param; 4] = [
+    rank(c"rank_low", 7),
+    rank(c"rank_high", 8),
+    Param::fixed(c"core_low", 0),
+    Param::fixed(c"core_high", 0),
+];
+
 fn check_ranks(low: u32, high: u32) -> Result<(), Refusal> {
     if high <= low {
         return Err(Refusal::Invalid(
@@ -263,8 +270,10 @@ impl<F: Framework> Benchmark for Preemption<F> {
         needs: c"",
         params: &[
             Param::new(c"iterations", ITERATIONS_PARAM.0, 1, ITERATIONS_PARAM.1),
-            rank(c"rank_low", 7),
-            rank(c"rank_high", 8),
+            RANKS_AND_CORES[0],
+            RANKS_AND_CORES[1],
+            RANKS_AND_CORES[2],
+            RANKS_AND_CORES[3],
         ],
         lanes: Lanes::Named(&BATCH_LANES),
         self_timed: false,
@@ -293,7 +302,7 @@ impl<F: Framework> Benchmark for PreemptionSampled<F> {
         ends: c"return of that task's suspend",
         source: c"mazzi2021 section 4.1.2, sample by sample",
         needs: c"",
-        params: &[rank(c"rank_low", 7), rank(c"rank_high", 8)],
+        params: &RANKS_AND_CORES,
         lanes: Lanes::One,
         self_timed: false,
     };
