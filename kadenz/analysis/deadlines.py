@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import DeadlineOrigin, LaneEntry, RecordEntry
-from kadenz.config.params import Value, number
+from kadenz.config.params import PERIOD, Value
 from kadenz.config.quantity import Points, Quantity, parse_points, parse_quantity
 from kadenz.errors import UsageError
 from kadenz.stats.errors import Undefined
@@ -26,8 +26,6 @@ from kadenz.stats.plain import plain
 from kadenz.store import Run
 
 Samples: TypeAlias = npt.NDArray[Any]
-PERIOD = "period_us"
-DISTANCE = "distance_us"  # each lane's period exceeds the previous lane's by this
 _OPTION = "--deadline"
 
 
@@ -205,11 +203,10 @@ def deadline_of(
     if entry.deadline is not None:
         quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")
         return _stated(quantity, entry.deadline.origin, unit)
-    period_us = number(entry.params, PERIOD)
+    period_us = entry.period_us(lane)
     if not period_us or not unit.keeps_time:
         return None
-    period = Quantity(period_us + lane * number(entry.params, DISTANCE), "us")
-    return _stated(period, "period", unit)
+    return _stated(Quantity(period_us, "us"), "period", unit)
 
 
 def _stated(quantity: Quantity, origin: DeadlineOrigin, unit: Unit) -> Deadline:

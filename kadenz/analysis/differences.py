@@ -100,6 +100,7 @@ CANNOT_MATTER = {
     "records.proof": "a result",
     "records.duration_s": "a result",
     "records.value": "where the samples are from",
+    "records.lanes.period_us": "follows from the parameters and the kernel's tick",
     "records.lanes.file": "where the samples are",
     "records.lanes.dtype": "how samples are written",
     "records.lanes.taken": "a result",

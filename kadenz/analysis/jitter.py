@@ -300,7 +300,7 @@ def jitter_of_record(
     samples: npt.NDArray[Any],
     cold: int,
     unit: Unit,
-    period_us: int | None,
+    period_us: float | None,
     missed: int,
     cycles: npt.NDArray[Any] | None,
 ) -> tuple[JitterResult, Floats] | None:
@@ -317,11 +317,11 @@ def jitter_of_record(
     numbers = None if cycles is None else cycles[cold:].astype(np.int64)
     warm = samples[cold:]
     if bench == EDGES:
-        return jitter_of_edges(warm, float(period_us), tick_us, cycles=numbers)
+        return jitter_of_edges(warm, period_us, tick_us, cycles=numbers)
     whole = warm.size
     result, series = jitter_of_wakeups(
         warm[:MOST_WAKEUPS],
-        float(period_us),
+        period_us,
         tick_us,
         cycles=None if numbers is None else numbers[:MOST_WAKEUPS],
         missed=missed,

@@ -9,14 +9,13 @@ import numpy as np
 
 from kadenz.analysis.checks import Answer, Check, figure_text
 from kadenz.analysis.comparing import statistic_name
-from kadenz.analysis.deadlines import PERIOD, Asked, Misses
+from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.limits import MISSES, Limit
 from kadenz.analysis.matching import Key, SameRuns, match
 from kadenz.analysis.runs import measured_words, point_misses, refusal
 from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import REPEATABLE
-from kadenz.config.params import number
 from kadenz.errors import UsageError
 from kadenz.stats.compare import estimate
 from kadenz.stats.errors import Undefined
@@ -131,7 +130,7 @@ def _maximum(
     if missed:
         run, entry = same.runs[0]
         unit = unit_of(entry.unit, run.manifest.clock)
-        period = number(entry.params, PERIOD)
+        period = entry.period_us()
         if not period or unit.tick_us is None:
             return "inconclusive", found, f"{missed:,} of {n + missed:,} missed: latency unknown"
         what = f"{missed:,} cycle{'s' * (missed > 1)} did not happen"

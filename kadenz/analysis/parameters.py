@@ -33,7 +33,7 @@ class Points:
     def of(self, bench: str, params: Params) -> Named:
         """The sorted parameters, without a default that some record of the benchmark leaves out.
 
-        Where images differ in a default, nobody knows what the missing parameter was.
+        Where images differ in a default, the value of a missing parameter is unknown.
         """
         return tuple(one for one in sorted(params.items()) if not self._implied(bench, *one))
 

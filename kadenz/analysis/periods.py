@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from kadenz.config.manifest import LaneEntry, RecordEntry
-from kadenz.config.params import number
 from kadenz.stats.periods import periods
 from kadenz.stats.summary import Summary, summarize
 from kadenz.store import Run
@@ -50,7 +49,7 @@ def periods_of(run: Run, entry: RecordEntry, lane: LaneEntry) -> Periods | None:
         return None
     cycles = run.samples(entry, beside["cycle"])[entry.cold :]
     cores = run.samples(entry, beside[END_CORE])[entry.cold :].astype(np.int64)
-    spans = periods(samples, cycles, number(entry.params, "period_us") * hz / 1e6)
+    spans = periods(samples, cycles, entry.period_us(entry.series.index(lane)) * hz / 1e6)
     whole = np.ones(spans.size, dtype=np.bool_)
     sent = np.asarray(entry.drains, dtype=np.int64) - entry.cold - 1
     whole[sent[(sent >= 0) & (sent < spans.size)]] = False

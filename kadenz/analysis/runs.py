@@ -11,7 +11,7 @@ import numpy as np
 from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
 from kadenz.analysis.breakdown import breakdown_of
 from kadenz.analysis.counted import counted_of
-from kadenz.analysis.deadlines import PERIOD, Asked, Misses, misses_of
+from kadenz.analysis.deadlines import Asked, Misses, misses_of
 from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
@@ -36,7 +36,7 @@ from kadenz.config.manifest import (
     RecordEntry,
     Warning,  # noqa: A004
 )
-from kadenz.config.params import number
+from kadenz.config.params import PERIOD, number
 from kadenz.side_by_side import side_by_side
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE, Worst
@@ -129,7 +129,7 @@ def _lane(
     run: Run, entry: RecordEntry, lane: LaneEntry, worst: Worst, deadlines: Sequence[Asked]
 ) -> _Lane:
     samples, cold, jitter, gap = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
-    period = entry.params.get("period_us")
+    period = entry.period_us(entry.series.index(lane))
     tick_hz = run.manifest.target.tick_hz
     recorded = Recorded(
         companions={
@@ -141,7 +141,7 @@ def _lane(
         },
         drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
         missed=lane.missed,
-        period_us=float(period) if period else None,
+        period_us=period or None,
         tick_period_us=1e6 / tick_hz if tick_hz and period else None,
     )
     counted = lane, samples, cold
@@ -177,7 +177,7 @@ def _jitter(
             samples,
             entry.cold,
             unit,
-            number(entry.params, "period_us") if "period_us" in entry.params else None,
+            entry.period_us(entry.series.index(lane)) or None,
             lane.missed,
             None if cycle is None else run.samples(entry, cycle),
         )

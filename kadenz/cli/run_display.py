@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from kadenz.cli.run_figures import Running, TimeLeft, time_text
 from kadenz.config.manifest import ClockEntry, RecordEntry
-from kadenz.lab.plan import PERIOD, Point
+from kadenz.config.params import PERIOD
+from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 
 

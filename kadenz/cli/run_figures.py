@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kadenz.analysis.deadlines import deadline_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import ClockEntry, RecordEntry
-from kadenz.config.params import Value, number
-from kadenz.lab.plan import PERIOD, Point
+from kadenz.config.params import PERIOD, Value, number
+from kadenz.lab.plan import Point
 
 _PARTS = 64  # bins of an octave: the running median is off by at most 1.1 %
 

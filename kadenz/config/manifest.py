@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from kadenz.config.params import Params
+from kadenz.config.params import Params, period_us
 
 SCHEMA_VERSION = 2
 
@@ -232,6 +232,8 @@ class LaneEntry(Model):
     sha256: str = ""  # of the file; "" while it grows and in older runs
     companion_of: str = ""  # the lane that the values belong to; "": these are samples
     unit: str = ""  # of a companion's values; "count": increase since the previous sample
+    # That the target had: whole ticks of its kernel. None: as the parameters ask, or there is none.
+    period_us: float | None = None
 
     def account(self, taken: int, missed: int) -> None:
         """Sets taken and missed; the rest counts as not measured."""
@@ -305,6 +307,11 @@ class RecordEntry(Model):
     def series(self) -> list[LaneEntry]:
         """The lanes that hold samples; statistics use these."""
         return [lane for lane in self.lanes if not lane.companion_of]
+
+    def period_us(self, lane: int = 0) -> float:
+        """The period of a lane, in µs; 0.0 without one."""
+        had = self.series[lane].period_us if lane < len(self.series) else None
+        return had if had is not None else period_us(self.params, 0, lane)
 
     def companions(self, lane: LaneEntry) -> dict[str, LaneEntry]:
         """The companions of `lane` by kind: "cycle", "cpu", …; may be empty."""

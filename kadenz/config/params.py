@@ -9,6 +9,9 @@ from collections.abc import Mapping
 Value = int | str
 Params = dict[str, Value]
 
+PERIOD = "period_us"
+DISTANCE = "distance_us"  # each lane's period exceeds the previous lane's by this
+
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
 
 
@@ -16,6 +19,18 @@ def number(params: Mapping[str, Value], name: str, default: int = 0) -> int:
     """The number of a parameter; `default` where it is not there or is a word."""
     value = params.get(name, default)
     return value if isinstance(value, int) else default
+
+
+def period_us(params: Mapping[str, Value], tick_hz: int, lane: int = 0) -> float:
+    """The period of the thread of a lane, in µs: the nearest whole number of ticks, at least one.
+
+    `suite/bench/period.h` rounds it. With 0 ticks per second it is as asked; 0.0 is none.
+    """
+    asked = number(params, PERIOD)
+    if not asked:
+        return 0.0
+    asked += lane * number(params, DISTANCE)
+    return max(1, (asked * tick_hz + 500_000) // 1_000_000) * 1e6 / tick_hz if tick_hz else asked
 
 
 def parse_value(text: str) -> Value:

@@ -38,6 +38,7 @@ class Boots:
         self._job, self._run, self._writer, self._failures = job, run, writer, failures
         self._session = Session(writer, run.label, job.points, job.catalog.benches, run.progress)
         self._records: int | None = None  # that the target counted in its last execution
+        self._session.tick_hz = job.catalog.hello.tick_hz
         self._session.scoped = job.instrument in ("scope", "model")
         # The rate of a board's clock is measured by the time at which frames are read here.
         self._session.quiet_until = RATE_BENCH if job.name.tier == "board" else ""

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.config.params import number
+from kadenz.config.params import PERIOD, number
 from kadenz.lab.job import Job
-from kadenz.lab.plan import PERIOD, Point
+from kadenz.lab.plan import Point
 from kadenz.store.names import Found
 
 _REAL_TIME = ("host", "board")  # tiers whose periods pass in seconds of this machine

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import fnmatch
+import math
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import msgspec
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import ClockClass, DeadlineEntry
-from kadenz.config.params import Value, number
+from kadenz.config.params import PERIOD, Value, number, period_us
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
@@ -33,7 +34,6 @@ RATE_BENCH = "clock/rate"  # of a board alone (lab/rate.py)
 SAMPLES_KEY = "samples"
 SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
 COLD_KEY = "cold"  # first samples to exclude
-PERIOD = "period_us"
 
 
 @dataclass(frozen=True)
@@ -68,13 +68,15 @@ def campaign_points(
     *,
     quick: bool,
     overrides: Mapping[str, Sequence[Value]],
+    tick_hz: int = 0,
 ) -> list[Point]:
     """The points of `campaign` on `target`, numbered the same on every target.
 
     `overrides` replace a parameter's values (or `samples`, `seconds`, `cold`) wherever a benchmark
     declares it. A benchmark whose mechanism the kernel lacks is one point, with the initial
     parameters: its record has the reason. Raises ConfigError for a benchmark or a parameter that
-    the image does not know, or a value outside its range.
+    the image does not know, a value outside its range, or a period below a tick of the kernel,
+    which has `tick_hz` a second.
     """
     known = {bench.name: bench for bench in catalog}
     kernel = inventory.kernels().get(target.kernel)  # an image may bring an unknown one
@@ -98,7 +100,8 @@ def campaign_points(
                         remedy=did_you_mean(benchmark.name, list(known)),
                     )
                 check_params(bench, params, where)
-                asked = _seconds(bench, params, overrides)
+                _check_period(params, tick_hz, where)
+                asked = _seconds(bench, params, overrides, tick_hz)
                 planned = min(benchmark.count(quick), enough.get(benchmark.name, sys.maxsize))
                 count = asked or _first(overrides, SAMPLES_KEY, planned)
                 cold = _first(overrides, COLD_KEY, benchmark.cold)
@@ -206,13 +209,26 @@ def _first(overrides: Mapping[str, Sequence[Value]], key: str, otherwise: int) -
 
 
 def _seconds(
-    bench: Bench, params: Mapping[str, Value], overrides: Mapping[str, Sequence[Value]]
+    bench: Bench,
+    params: Mapping[str, Value],
+    overrides: Mapping[str, Sequence[Value]],
+    tick_hz: int,
 ) -> int:
-    """Samples that take `seconds` at the point's period; 0 if it has no period."""
+    """Samples that take `seconds` at the period that the kernel gives; 0 if there is no period."""
     wanted = _first(overrides, SECONDS_KEY, 0)
-    initial = next((p.initial for p in bench.params if p.name == PERIOD), 0)
-    period_us = number(params, PERIOD, initial)
-    return -(-wanted * 1_000_000 // period_us) if wanted and period_us else 0
+    had_us = period_us({**bench.defaults, **params}, tick_hz)
+    return math.ceil(wanted * 1_000_000 / had_us) if wanted and had_us else 0
+
+
+def _check_period(params: Mapping[str, Value], tick_hz: int, where: str) -> None:
+    """ConfigError for a period that the kernel cannot give, which would be a tick."""
+    asked = number(params, PERIOD)
+    if 0 < asked * tick_hz < 1_000_000:
+        tick_us = 1_000_000 / tick_hz
+        raise ConfigError(
+            f"{where}: {PERIOD} = {asked} is less than a tick of this kernel, {tick_us:g} µs",
+            remedy=f"A period is whole ticks: --set {PERIOD}={math.ceil(tick_us)}, or more",
+        )
 
 
 def check_params(bench: Bench, params: Mapping[str, Value], where: str) -> None:

@@ -267,7 +267,12 @@ def _points(job: Job, request: Request) -> list[Point]:
     """The points of the campaign, preceded by those of the clock. Empty: nothing for this job."""
     quick = request.entry.quick
     points = campaign_points(
-        request.campaign, job.name, job.catalog.benches, quick=quick, overrides=request.overrides
+        request.campaign,
+        job.name,
+        job.catalog.benches,
+        quick=quick,
+        overrides=request.overrides,
+        tick_hz=job.catalog.hello.tick_hz,
     )
     if not points:
         return []

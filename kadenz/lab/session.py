@@ -18,6 +18,7 @@ from kadenz.config.manifest import (
     RecordEntry,
     ValueEntry,
 )
+from kadenz.config.params import period_us
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
@@ -69,6 +70,7 @@ class Session:
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
         self.scoped = False
         self.with_interval = False  # samples of a timing model with ranges
+        self.tick_hz = 0  # of the kernel
         self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
         self.closing: Callable[[], None] = lambda: None  # called before a record is closed
         self.value: Callable[[], ValueEntry | None] = lambda: None  # of the execution that is read
@@ -114,6 +116,8 @@ class Session:
             value=self.value(),
             defaults=bench.defaults if bench else {},
         )
+        for place, lane in enumerate(entry.series):
+            lane.period_us = period_us(entry.params, self.tick_hz, place) or None
         if self.with_interval:
             entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
         self._entries[begin.record] = entry

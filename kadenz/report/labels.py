@@ -12,7 +12,7 @@ from kadenz.analysis.systems import aligned, conditions_of, names_of
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
 from kadenz.config.manifest import Manifest
-from kadenz.config.params import Params, Value
+from kadenz.config.params import PERIOD, Params, Value, number
 from kadenz.config.quantity import Quantity
 
 MARK = " †"  # next to a figure that carries a note
@@ -34,11 +34,11 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
     named = [""] * len(runs)
     variants = variants_of([run.manifest for run in runs])
     for variant, name in zip(variants, variant_labels(runs), strict=True):
-        for number in variant.runs:
-            made = runs[number].manifest
+        for place in variant.runs:
+            made = runs[place].manifest
             round_ = f", round {made.round}" if len(variant.runs) > 1 else ""
             partial = " (partial)" if made.partial and round_ else ""
-            named[number] = f"{name}{round_}{partial}"
+            named[place] = f"{name}{round_}{partial}"
     return named
 
 
@@ -61,9 +61,9 @@ def variant_names(runs: Sequence[RunResult]) -> list[str]:
 def styles(runs: Sequence[RunResult]) -> list[int]:
     """The variant number of each run, from 0; it fixes the colour and dashes of its lines."""
     found = [0] * len(runs)
-    for number, variant in enumerate(variants_of([run.manifest for run in runs])):
+    for count, variant in enumerate(variants_of([run.manifest for run in runs])):
         for place in variant.runs:
-            found[place] = number
+            found[place] = count
     return found
 
 
@@ -207,8 +207,20 @@ def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
     words = []
     for name, value in record.params.items():
         if name not in hide:
-            words.append(_parameter(name, value))
+            words.append(_period(record) if name == PERIOD else _parameter(name, value))
     return ", ".join(word for word in words if word) or "–"
+
+
+def _period(record: RecordResult) -> str:
+    """ "every 2 ms (1.5 ms asked)": the period that the kernel gave."""
+    asked, had = number(record.params, PERIOD), record.entry.period_us()
+    if asked == had:
+        return _number(PERIOD, asked)
+    return f"every {_time(had, 4)} ({_time(asked)} asked)"
+
+
+def _time(us: float, digits: int = 6) -> str:
+    return f"{us / 1000:.{digits}g} ms" if us >= 1000 else f"{us:.{digits}g} µs"
 
 
 # Parameters of cyclic/: usual values are not shown, the others get these words.
@@ -249,7 +261,7 @@ def _number(name: str, value: int) -> str:
     if name == "size_bytes":
         return f"{value:,} bytes"
     if name == "period_us":
-        return f"every {value / 1000:g} ms" if value >= 1000 else f"every {value} µs"
+        return f"every {_time(value)}"
     if name == "iterations":
         return f"{value:,} iterations"
     for suffix, unit in (("_us", "µs"), ("_ms", "ms"), ("_bytes", "bytes"), ("_hz", "Hz")):

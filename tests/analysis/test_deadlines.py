@@ -16,6 +16,7 @@ from kadenz.analysis.results import RecordResult
 from kadenz.analysis.runs import point_misses
 from kadenz.config.manifest import DeadlineEntry
 from kadenz.errors import UsageError
+from kadenz.report import labels
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, Samples, manifest, write_run
 
@@ -78,6 +79,16 @@ def test_the_period_is_the_default_deadline_of_periodic_work(tmp_path: Path) -> 
     assert found.deadline is not None
     assert str(found.deadline) == "1,000 µs (period)"
     assert (found.late, found.missed) == (0, 0)  # 300 µs are within its period
+
+
+def test_the_deadline_and_the_point_are_of_the_period_that_the_kernel_gave(tmp_path: Path) -> None:
+    """1.5 ms asked at a tick of 1 ms: 1.6 ms are within the 2 ms that it had."""
+    values = np.full(100, 1_600_000, np.uint32)
+    run = run_of(tmp_path, Point(BENCH, {"core0": values}, {"period_us": 1500}))
+    assert misses(run).late == 100  # a run that does not state it
+    run.manifest.records[0].lanes[0].period_us = 2000.0
+    assert (misses(run).late, str(misses(run).deadline)) == (0, "2,000 µs (period)")
+    assert labels.point(first(run)) == "every 2 ms (1.5 ms asked)"
 
 
 def test_each_thread_has_the_deadline_of_its_own_period(tmp_path: Path) -> None:

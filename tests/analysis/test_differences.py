@@ -76,7 +76,7 @@ def record() -> m.RecordEntry:
         lanes=[
             m.LaneEntry(
                 name="core0", file="f", dtype="<u4", planned=9, taken=9, missed=0, overrun=0,
-                sha256="c" * 64, companion_of="x", unit="u",
+                sha256="c" * 64, companion_of="x", unit="u", period_us=1e3,
             )
         ],
         proof=m.ProofEntry(checked=9, failed=0, reason="r"),

@@ -147,6 +147,17 @@ def test_a_wake_up_is_at_its_due_time_plus_latency(tmp_path: Path) -> None:
     assert lane.summary is not None and lane.summary.min > 3_000.0
 
 
+def test_jitter_is_against_the_period_that_the_kernel_gave(tmp_path: Path) -> None:
+    """10 ms asked at 1024 Hz."""
+    late, _ = latencies(3)
+    point = Point("cyclic/wakeup-latency", {"core0": late}, {"period_us": 10_000})
+    run = read_run(write_run(tmp_path, manifest(LINUX), [point]))
+    run.manifest.records[0].lanes[0].period_us = 9765.625
+    lane = analyse(run).records[0].main
+    assert lane is not None and lane.jitter is not None
+    assert lane.jitter.period_us == 9765.625
+
+
 def test_a_note_reports_closed_up_gaps_of_unrecorded_missed_cycles(tmp_path: Path) -> None:
     late, kept = latencies(4)
     point = Point(

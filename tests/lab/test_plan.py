@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import msgspec
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadenz.config import inventory
+from kadenz.config import inventory, params
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ConfigError, UsageError
@@ -259,3 +260,53 @@ def test_a_figure_that_the_emulator_decides_takes_no_more_samples_than_show_it()
     # The chip's own timer, and other boards: as the campaign says.
     assert planned("hifive1-revb", "board") == 60_000
     assert planned("stm32f4", "emulated") == 60_000
+
+
+@pytest.mark.parametrize(
+    ("period_us", "tick_hz", "had_us"),
+    [
+        (1500, 1000, 2000.0),
+        (1400, 1000, 1000.0),
+        (1000, 1000, 1000.0),
+        (10_000, 1024, 9765.625),
+        (977, 1024, 976.5625),
+        (5, 1_000_000, 5.0),
+        (5, 0, 5.0),  # a program without ticks
+    ],
+)
+def test_seconds_are_those_of_the_period_that_the_kernel_gives(
+    period_us: int, tick_hz: int, had_us: float
+) -> None:
+    assert params.period_us({"period_us": period_us}, tick_hz) == had_us
+    (point,) = _periodic(period_us, tick_hz, seconds=[3])
+    assert (point.samples - 1) * had_us < 3_000_000 <= point.samples * had_us
+
+
+@pytest.mark.parametrize(("period_us", "tick_hz"), [(1, 1000), (999, 1000), (976, 1024)])
+def test_a_period_below_a_tick_is_refused_and_the_remedy_is_taken(
+    period_us: int, tick_hz: int
+) -> None:
+    with pytest.raises(ConfigError, match=f"period_us = {period_us} is less than a tick") as caught:
+        _periodic(period_us, tick_hz)
+    remedy = re.search(r"--set period_us=(\d+)", caught.value.remedy)
+    assert remedy is not None
+    assert _periodic(period_us, tick_hz, period_us=[int(remedy[1])])
+
+
+def test_no_period_and_no_pause_are_taken_at_every_tick() -> None:
+    assert _periodic(0, 1000)
+
+
+def _periodic(asked_us: int, tick_hz: int, **overrides: list[int]) -> list[Point]:
+    known = msgspec.structs.replace(
+        bench("cyclic/x"), params=[BenchParam("period_us", 1000, 0, 10_000_000)]
+    )
+    campaign = Campaign(
+        name="c",
+        title="",
+        targets=[],
+        benchmark=[Benchmark(name="cyclic/x", samples=5, params={"period_us": asked_us})],
+    )
+    return campaign_points(
+        campaign, STM32, [known], quick=False, overrides=overrides, tick_hz=tick_hz
+    )
