@@ -7,6 +7,7 @@ from an imperfect machine are valid as long as they are labelled.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from kadenz.config import manifest
@@ -231,8 +232,7 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
                 code="no-sched-fifo",
                 message=f"no right to SCHED_FIFO priority {FIFO_PRIORITY} ({rights.fifo}): threads "
                 "run at ordinary priority and compete with every other program",
-                remedy="Run as root, or grant the right: `@realtime - rtprio 99` in "
-                "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
+                remedy=_to_get("SYS_NICE", "rtprio 99"),
             )
         )
     if rights.mlock:
@@ -241,11 +241,20 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
                 code="no-mlock",
                 message=f"no right to lock memory ({rights.mlock}): page faults may occur in timed "
                 "regions",
-                remedy="Run as root, or grant the right: `@realtime - memlock unlimited` in "
-                "/etc/security/limits.d/realtime.conf, the user in that group, a new login",
+                remedy=_to_get("IPC_LOCK", "memlock unlimited"),
             )
         )
     return found
+
+
+def _to_get(capability: str, limit: str) -> str:
+    """The remedy for a right that is missing: to root, what a container lacks."""
+    if os.geteuid() == 0:
+        return f"A container needs the capability {capability}, and a host that grants it"
+    return (
+        f"Run as root, or grant the right: `@realtime - {limit}` in "
+        "/etc/security/limits.d/realtime.conf, the user in that group, a new login"
+    )
 
 
 def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warning]:
@@ -256,7 +265,9 @@ def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warn
             code="idle-states",
             message=f"processors take up to {system.deepest_idle_us} us to leave idle states, and "
             f"/dev/cpu_dma_latency cannot be held ({rights.dma_latency}): wake-ups are longer",
-            remedy="Run as root, or allow it: chmod o+w /dev/cpu_dma_latency",
+            remedy="A container needs this device"
+            if os.geteuid() == 0
+            else "Run as root, or allow it: chmod o+w /dev/cpu_dma_latency",
         )
     ]
 

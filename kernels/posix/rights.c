@@ -25,16 +25,20 @@ const char *posix_no_ranks(void)
                                  : "SCHED_FIFO is denied, and without it Linux keeps no ranks";
 }
 
+#define SENTENCE 400u
+
 /* A right that is denied: the end, with the option that would allow it, or a note that stays with
- * the run and advises nothing that was done already. */
-static void denied(bool allowed, char *sentence, size_t size, const char *what, int error,
-                   const char *remedy, const char *option)
+ * the run and advises nothing that was done already: to root, what a container lacks. */
+static void denied(bool allowed, char sentence[static SENTENCE], const char *what, int error,
+                   const char *to_user, const char *to_root, const char *option)
 {
+    const char *const remedy = geteuid() == 0 ? to_root : to_user;
+
     if (allowed) {
-        (void)snprintf(sentence, size, "%s: %s; measured all the same. %s", what, strerror(error),
-                       remedy);
+        (void)snprintf(sentence, SENTENCE, "%s: %s; measured all the same. %s", what,
+                       strerror(error), remedy);
     } else {
-        (void)snprintf(sentence, size, "%s: %s. %s, or pass %s", what, strerror(error), remedy,
+        (void)snprintf(sentence, SENTENCE, "%s: %s. %s, or pass %s", what, strerror(error), remedy,
                        option);
         kdz_fault(KDZ_FAULT_DENIED, sentence, NULL, 0);
     }
@@ -65,21 +69,22 @@ static int lock_all(void)
 
 static void lock_memory(void)
 {
-    static char sentence[320];
+    static char sentence[SENTENCE];
     const int error = lock_all();
 
     if (error == 0) {
         posix_rights.memory_locked = true;
         return;
     }
-    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence, "cannot lock memory", error,
+    denied(posix_rights.allow_no_realtime, sentence, "cannot lock memory", error,
            "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf)",
+           "Raise `ulimit -l` to unlimited; a container needs the capability IPC_LOCK",
            "--allow-no-realtime");
 }
 
 static void hold_idle_states_off(void)
 {
-    static char sentence[320];
+    static char sentence[SENTENCE];
     const int32_t latency_us = 0;
     int descriptor;
 
@@ -94,14 +99,15 @@ static void hold_idle_states_off(void)
         posix_rights.idle_states_off = true;
         return;
     }
-    denied(posix_rights.allow_no_realtime, sentence, sizeof sentence,
+    denied(posix_rights.allow_no_realtime, sentence,
            "cannot hold idle states off by /dev/cpu_dma_latency", errno,
-           "Run as root, or make it writable for you", "--allow-idle-states");
+           "Run as root, or make it writable for you", "A container needs this device",
+           "--allow-idle-states");
 }
 
-/* Why SCHED_FIFO is denied to somebody who has the right: a control group with no real-time budget
- * (RT_GROUP_SCHED; a new group starts with 0). */
-static bool group_has_no_budget(void)
+/* Why SCHED_FIFO may be denied to root: a control group with no real-time budget (RT_GROUP_SCHED; a
+ * new group starts with 0). */
+static bool groups_have_budgets(void)
 {
     static const char *const places[] = {
         "/sys/fs/cgroup/cpu/cpu.rt_runtime_us",
@@ -110,7 +116,7 @@ static bool group_has_no_budget(void)
 
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         if (access(places[i], F_OK) == 0) {
-            return geteuid() == 0;
+            return true;
         }
     }
     return false;
@@ -118,19 +124,22 @@ static bool group_has_no_budget(void)
 
 static void become_realtime(void)
 {
-    static char sentence[400];
+    static char sentence[SENTENCE];
     const struct sched_param param = {.sched_priority = kdz_rank_native(KDZ_RANK_MAIN)};
+    int error;
 
     if (sched_setscheduler(0, SCHED_FIFO, &param) == 0) {
         posix_rights.realtime = true;
         return;
     }
+    error = errno; /* before another call has one */
     denied(
-        posix_rights.allow_no_realtime, sentence, sizeof sentence, "SCHED_FIFO is denied", errno,
-        group_has_no_budget()
+        posix_rights.allow_no_realtime, sentence, "SCHED_FIFO is denied", error,
+        "Run as root, or grant it (rtprio 99 in limits.conf, or CAP_SYS_NICE)",
+        groups_have_budgets()
             ? "The control group has no real-time budget: write 950000 to its cpu.rt_runtime_us, "
               "or move to the root group"
-            : "Run as root, or grant it (rtprio 99 in limits.conf, or CAP_SYS_NICE)",
+            : "A container needs the capability SYS_NICE and a host that grants real time",
         "--allow-no-realtime");
 }
 

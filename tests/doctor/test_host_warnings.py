@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -195,7 +196,23 @@ def _only(warnings: list[manifest.Warning]) -> manifest.Warning:
     return warnings[0]
 
 
-def test_no_right_to_real_time_priority_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "rights", [Rights("EPERM", "", ""), Rights("", "ENOMEM", ""), Rights("", "", "ENOENT")]
+)
+@pytest.mark.parametrize("root", [True, False])
+def test_root_is_not_told_to_be_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: bool, rights: Rights
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0 if root else 1000)
+    deep: Changes = {f"{CPU}/cpu0/cpuidle/state2/latency": "133"}
+    remedy = _only(machine.host(tmp_path, deep, rights).warnings).remedy
+    assert remedy.startswith("A container needs" if root else "Run as root, or")
+
+
+def test_no_right_to_real_time_priority_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     warning = _only(machine.host(tmp_path, {}, Rights("EPERM", "", "")).warnings)
     assert warning.code == "no-sched-fifo"
     assert "no right to SCHED_FIFO priority 97 (EPERM)" in warning.message
@@ -211,7 +228,8 @@ def test_an_empty_budget_explains_a_refused_priority(tmp_path: Path) -> None:
     assert warning.code == "rt-budget-zero"
 
 
-def test_no_right_to_lock_memory_is_named(tmp_path: Path) -> None:
+def test_no_right_to_lock_memory_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
     warning = _only(machine.host(tmp_path, {}, Rights("", "ENOMEM", "")).warnings)
     assert warning.code == "no-mlock"
     assert "no right to lock memory (ENOMEM)" in warning.message

@@ -7,6 +7,8 @@ test_paths.py and test_wake_ups.py.
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import os
 import pty
 import resource
@@ -82,6 +84,24 @@ def test_without_rights_but_allowed_it_measures_with_a_warning(run: Run) -> None
     assert "measured all the same" in said.notes and "pass --allow" not in said.notes
     # Ranks without effect are not claimed.
     assert "priority-inheritance" not in said.hello.capabilities
+
+
+def without_capabilities() -> None:
+    """As root in a container: no right to real time or to locked memory, and no way to it."""
+    drop, nice, lock = 24, 23, 14  # PR_CAPBSET_DROP, CAP_SYS_NICE, CAP_IPC_LOCK
+    for capability in (nice, lock):
+        ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0)
+    for what in (resource.RLIMIT_MEMLOCK, resource.RLIMIT_RTPRIO):
+        resource.setrlimit(what, (0, 0))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be root without its rights")
+def test_root_reads_the_error_of_the_call_and_a_remedy_that_root_has_not_followed(run: Run) -> None:
+    notes = run("end\n", TOLERANT, preexec_fn=without_capabilities).notes
+    assert f"SCHED_FIFO is denied: {os.strerror(errno.EPERM)}" in notes
+    assert f"cannot lock memory: {os.strerror(errno.EPERM)}" in notes
+    assert "Run as root" not in notes
+    assert notes.count("container needs") + notes.count("real-time budget") >= 2
 
 
 def test_a_deadline_thread_that_is_bound_is_refused_with_the_remedy(run: Run) -> None:
