@@ -100,7 +100,7 @@ def _missing_p99(summary: dict[str, Any]) -> str:
     if not gaps:
         return ""
     many = f" at {len(gaps)} points" if len(gaps) > 1 else ""
-    return f"no p99{many}: {gaps[0]}. Measure more samples, e.g. without --quick"
+    return f"no p99{many}: {gaps[0]}. Measure more samples: --set samples=N"
 
 
 def _title(summary: dict[str, Any]) -> str:

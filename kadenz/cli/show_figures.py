@@ -227,7 +227,7 @@ def _gaps(result: RunResult) -> list[str]:
     notes = []
     if without:
         many = f" at {len(without)} points" if len(without) > 1 else ""
-        notes.append(f"no p99{many}: {without[0].reason}; measure more, e.g. without --quick")
+        notes.append(f"no p99{many}: {without[0].reason}; measure more: --set samples=N")
     if unsure:
         many = f" at {len(unsure)} points" if len(unsure) > 1 else ""
         notes.append(f"p99{many}: {unsure[0].reason}")

@@ -70,7 +70,7 @@ def test_show_prints_figures_with_unit_class_and_status(board: Path) -> None:
 
 def test_show_reports_misses(linux: Path) -> None:
     text = " ".join(answer("show", linux).split())
-    assert "3 of 998 missed 1,000 µs (period), 0.301 %" in text
+    assert "all 2 lanes: 7 of 1,996 missed 1,000 µs (period), 0.351 %" in text
 
 
 def test_show_as_json_contains_every_record(board: Path, linux: Path) -> None:
