@@ -129,7 +129,7 @@ def compare(
 
     limit, spread = share("--threshold", threshold), share("--between-runs", between_runs)
     sides = _sides(baseline, candidate, more_baseline, more_candidate, variants)
-    functions = explained(*sides) if explain else []
+    functions, unexplained = explained(*sides) if explain else ([], "")
     result = compare_sides(
         *sides,
         statistics=[statistic(name) for name in statistics],
@@ -144,11 +144,11 @@ def compare(
             remedy="See `kadenz show` for the points of a run",
         )
     if as_json:
-        _print_json(result, limit, functions)
+        _print_json(result, limit, functions, unexplained)
     else:
         _print_text(result, limit)
         if explain:
-            print_explained(functions)
+            print_explained(functions, unexplained)
     return exit_code(result)
 
 
@@ -207,7 +207,9 @@ def statistic(name: str) -> str | float:
     return level
 
 
-def _print_json(result: SideBySide, threshold: float, functions: Sequence[Explained] = ()) -> None:
+def _print_json(
+    result: SideBySide, threshold: float, functions: Sequence[Explained], unexplained: str
+) -> None:
     import msgspec
 
     from kadenz.cli.compare_explain import as_rows
@@ -222,6 +224,7 @@ def _print_json(result: SideBySide, threshold: float, functions: Sequence[Explai
         "only_candidate": result.only_candidate,
         "partial": result.partial,
         "explained": as_rows(functions),
+        "unexplained": unexplained,
     }
     click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kadenz.errors import UsageError
+
 if TYPE_CHECKING:
     from kadenz.analysis.profiles import Explained
     from kadenz.store import Run
@@ -13,11 +15,14 @@ if TYPE_CHECKING:
 _SHOWN = 12  # functions of a point
 
 
-def explained(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
-    """The lanes that both sides have profiled. UsageError for a run without profiles."""
+def explained(before: Sequence[Run], after: Sequence[Run]) -> tuple[list[Explained], str]:
+    """The lanes that both sides have profiled; or none, and what is missing with its remedy."""
     from kadenz.analysis.profiles import explain
 
-    return explain(before, after)
+    try:
+        return explain(before, after), ""
+    except UsageError as error:
+        return [], f"not explained: {error.message}. {error.remedy}"
 
 
 def as_rows(found: Sequence[Explained]) -> list[dict[str, Any]]:
@@ -36,13 +41,16 @@ def as_rows(found: Sequence[Explained]) -> list[dict[str, Any]]:
     ]
 
 
-def print_explained(found: Sequence[Explained]) -> None:
-    """Prints each lane with its difference and the functions behind it."""
+def print_explained(found: Sequence[Explained], missing: str) -> None:
+    """Prints each lane with its difference and the functions behind it, or what is `missing`."""
     from rich.markup import escape
 
     from kadenz.cli.console import console
 
     screen = console()
+    if missing:
+        screen.print(f"\n{escape(missing)}")
+        return
     screen.print("\n[bold]typical samples by function[/]")
     for one in found:
         before, after = one.spans

@@ -115,14 +115,19 @@ def test_a_core_with_primask_alone_shows_each_critical_section(tmp_path: Path) -
     }
 
 
-def test_a_run_without_profile_cannot_be_explained(pinned: Path, tmp_path: Path) -> None:
+def test_runs_without_a_profile_are_compared_and_what_is_missing_is_named(
+    pinned: Path, tmp_path: Path
+) -> None:
     answer = kadenz("run", "itc/queue", "--target", TARGET, "--quick", "--output", str(tmp_path))
     assert answer.returncode == 0, answer.stderr
     (other,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
     answer = kadenz("compare", str(pinned), str(other), "--explain")
-    assert answer.returncode == 2
-    assert "has no profile" in answer.stderr
-    assert "kadenz profile" in answer.stderr
+    assert answer.returncode == kadenz("compare", str(pinned), str(other)).returncode
+    assert "itc/queue" in answer.stdout
+    said = " ".join(answer.stdout.split())
+    assert "not explained: " in said and "has no profile. Measure it with `kadenz profile`" in said
+    document = json.loads(kadenz("compare", str(other), str(other), "--explain", "--json").stdout)
+    assert document["explained"] == [] and "has no profile" in document["unexplained"]
 
 
 @pytest.mark.parametrize("target", ["posix/linux@host", "freertos/stm32f4@board"])
