@@ -70,6 +70,13 @@ def parse_target(text: str, known: list[str] | None = None) -> TargetName:
     )
     if name is not None and not name.kernel and name.board in inventory.boards():
         return _for_an_image(name)
+    tiers = [one for one in known if one.startswith(f"{text}@")]
+    if name is None and tiers:
+        silicon_last = sorted(tiers, key=lambda one: one.endswith("@board"))
+        raise UsageError(
+            f"`{text}` names no tier: expected kernel/board@tier",
+            remedy=f"Name one: {', '.join(silicon_last)}",
+        )
     if name is None or not name.kernel:
         raise UsageError(
             f"`{text}` is not a target: expected kernel/board@tier, or board@tier with --image",
