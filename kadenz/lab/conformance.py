@@ -19,6 +19,7 @@ from kadenz.lab.counter import check_counter
 from kadenz.lab.execution import (
     asked_by,
     check_board,
+    check_link,
     check_tools,
     default_setup,
     image_of,
@@ -81,6 +82,7 @@ def conformance(
     """
     _refuse_application(name)
     check_tools(name)
+    check_link([name], link)
     check_board(name, link)
     setup = default_setup(name)
     setup = dataclasses.replace(

@@ -10,10 +10,10 @@ from pathlib import Path
 from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
-from kadenz.config.board_link import BoardLink
+from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.debug_server import DebugServer
 from kadenz.config.target_name import TargetName, own_image, own_link, own_source
-from kadenz.errors import UsageError
+from kadenz.errors import TargetFailed, UsageError
 from kadenz.images.given_image import GivenImage, given_image
 from kadenz.images.guest import GuestImage
 from kadenz.images.image import Image, build_image
@@ -188,7 +188,7 @@ def board_server(name: TargetName, link: BoardLink) -> DebugServer | None:
 def check_board(name: TargetName, link: BoardLink) -> None:
     """Every mistake in how a board is to be reached; called before anything is built.
 
-    UsageError, ToolMissing, or TargetFailed for a probe that is not connected.
+    UsageError, ToolMissing, or TargetFailed for a probe or a serial port that is not connected.
     """
     from kadenz.targets.board.gdb import PROGRAM
     from kadenz.targets.board.reach import reach
@@ -196,8 +196,30 @@ def check_board(name: TargetName, link: BoardLink) -> None:
     tier = inventory.board(name.board).tier.board
     if name.tier != "board" or tier is None:
         return
-    if reach(name.board, tier, link.over(own_link(name))).server is not None:
+    reached = reach(name.board, tier, link.over(own_link(name)))
+    if reached.server is not None:
         tools.require(PROGRAM)
+    if reached.way == "uart":
+        _check_port(reached.port)
+
+
+def check_link(names: Sequence[TargetName], link: BoardLink) -> None:
+    """UsageError for a way to a board, if no target is a board."""
+    if link != DEFAULT and all(name.tier != "board" for name in names):
+        given = [f"--{one}" for one in ("port", "probe", "server", "results") if getattr(link, one)]
+        raise UsageError(
+            f"{', '.join(given)}: no target of this run is a board",
+            remedy="Leave it out, or measure a target whose tier is board",
+        )
+
+
+def _check_port(port: str) -> None:
+    """TargetFailed for a device of this machine that is not there; others are opened later."""
+    if port.startswith("/") and "{" not in port and not Path(port).exists():
+        raise TargetFailed(
+            f"{port}: no such serial port",
+            remedy="Connect the board, or pass the --port that `ls /dev/serial/by-id` shows",
+        )
 
 
 def check_tools(name: TargetName) -> None:

@@ -28,6 +28,7 @@ from kadenz.lab.execution import (
     ASKING,
     check_board,
     check_instrument,
+    check_link,
     check_tools,
     image_of,
     make_target,
@@ -88,6 +89,7 @@ def check(request: Request) -> None:
     """Raises KadenzError for every mistake that can be found before anything is built."""
     if not request.targets:
         raise UsageError("nothing to measure on: no target", remedy="Name one with --target")
+    check_link(request.targets, request.link)
     for name in request.targets:
         check_instrument(name, request.instrument)
         check_tools(name)
