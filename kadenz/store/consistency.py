@@ -100,6 +100,6 @@ def _of_lane(where: str, record: RecordEntry, lane: LaneEntry) -> Iterator[str]:
     if not lane.companion_of:
         return
     if lane.companion_of not in {one.name for one in record.series}:
-        yield f"{where}.companion_of: `{lane.companion_of}` is no series of this record"
+        yield f"{where}.companion_of: `{lane.companion_of}` names no series of this record"
     elif not lane.name.startswith(f"{lane.companion_of}:"):
         yield f"{where}.name: `{lane.name}`, a companion of `{lane.companion_of}`"

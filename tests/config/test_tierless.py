@@ -10,7 +10,7 @@ from kadenz.errors import UsageError
 
 
 @pytest.mark.parametrize("text", sorted({one.rpartition("@")[0] for one in known_targets()}))
-def test_a_target_without_its_tier_is_told_those_that_it_has(text: str) -> None:
+def test_the_remedy_for_a_target_without_its_tier_has_every_tier(text: str) -> None:
     with pytest.raises(UsageError, match="names no tier") as caught:
         parse_target(text)
     offered = caught.value.remedy.removeprefix("Name one: ").split(", ")
