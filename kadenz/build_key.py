@@ -15,13 +15,14 @@ from pathlib import Path
 _PROGRAMS = ("cc1", "cc1plus", "collect2", "lto-wrapper", "lto1", "as", "ld")
 _FILES = ("liblto_plugin.so", "specs")
 # GCC manual, "Environment Variables"; ld manual, "Environment"; cmake-env-variables(7); cargo and
-# the crate cc. Ninja compiles: make's own flags decide nothing.
+# the crate cc. Ninja compiles: make's own flags decide nothing. Where a tool or a package is
+# (CARGO_HOME, PYENV_ROOT) decides nothing either: tools count by content.
 _VARIABLES = re.compile(
-    r"(?!(GNU)?MAKEFLAGS$|MFLAGS$)"
+    r"(?!(GNU)?MAKEFLAGS$|MFLAGS$|CMAKE_(BUILD_PARALLEL_LEVEL|COLOR_DIAGNOSTICS)$)"
     r"(.*FLAGS(_.*)?|(.*_)?(CC|CXX|AR|AS|ASM|LD|NM|RANLIB|OBJCOPY|RUSTC)(_.*)?"
-    r"|C_?PATH|(.*_)?INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH|LD_.*|GCC_.*|COLLECT_.*|CCC_.*"
-    r"|GNUTARGET|LDEMULATION|DEPENDENCIES_OUTPUT|SUNPRO_DEPENDENCIES|SOURCE_DATE_EPOCH"
-    r"|SDKROOT|DESTDIR|CMAKE_.*|.+_ROOT|PKG_CONFIG.*|RUST.*|CARGO_.*)"
+    r"|C_?PATH|(.*_)?INCLUDE_PATH|COMPILER_PATH|LIBRARY_PATH|LD_RUN_PATH|GCC_(EXEC|COMPARE)_.*"
+    r"|COLLECT_.*|CCC_.*|GNUTARGET|LDEMULATION|DEPENDENCIES_OUTPUT|SUNPRO_DEPENDENCIES"
+    r"|SOURCE_DATE_EPOCH|SDKROOT|DESTDIR|CMAKE_.*|CARGO_(BUILD|PROFILE)_.*|RUSTUP_TOOLCHAIN)"
 )
 
 

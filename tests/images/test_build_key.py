@@ -48,7 +48,7 @@ def script(folder: Path, text: str) -> Path:
         *("CFLAGS", "ASMFLAGS", "CXXFLAGS", "LDFLAGS", "CC", "CXX", "CPATH", "C_INCLUDE_PATH"),
         *("CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "GNUTARGET"),
         *("LDEMULATION", "LD_RUN_PATH", "LD_LIBRARY_PATH", "SOURCE_DATE_EPOCH", "RUSTFLAGS"),
-        *("CMAKE_PREFIX_PATH", "CMAKE_C_COMPILER_LAUNCHER", "FREERTOS_ROOT", "RUSTUP_TOOLCHAIN"),
+        *("CMAKE_PREFIX_PATH", "CMAKE_C_COMPILER_LAUNCHER", "RUSTUP_TOOLCHAIN"),
         *("CARGO_PROFILE_RELEASE_LTO", "CARGO_ENCODED_RUSTFLAGS", "DEPENDENCIES_OUTPUT"),
     ],
 )
@@ -58,7 +58,12 @@ def test_a_variable_that_a_tool_reads_counts(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["PATH", "HOME", "PWD", "TERM", "LANG", "MAKEFLAGS", "GNUMAKEFLAGS", "SHLVL", "TMPDIR"]
+    "name",
+    [
+        *("PATH", "HOME", "PWD", "TERM", "LANG", "MAKEFLAGS", "GNUMAKEFLAGS", "SHLVL", "TMPDIR"),
+        *("PYENV_ROOT", "CARGO_HOME", "RUSTUP_HOME", "RUST_BACKTRACE", "GCC_COLORS", "KADENZ_ROOT"),
+        *("CMAKE_BUILD_PARALLEL_LEVEL", "CCACHE_DIR"),
+    ],
 )
 def test_a_variable_that_decides_no_code_does_not_count(name: str) -> None:
     assert not build_key.variables({name: "x"})
