@@ -97,9 +97,11 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     command = [str(Path(sys.executable).with_name("kadenz")), "run", "cyclic/wakeup-latency"]
-    command += ["--target", GUEST, "--set", "samples=100000", "--output", str(tmp_path / "runs")]
+    command += ["--target", GUEST, "--set", "samples=100000", "--fresh"]
+    command += ["--output", str(tmp_path / "runs")]
     kadenz = subprocess.Popen(command, env={**os.environ, "TMPDIR": str(scratch)})
-    wait_for(lambda: machines(scratch) > 0)
+    wait_for(lambda: machines(scratch) > 0 or kadenz.poll() is not None)
+    assert kadenz.poll() is None
     kadenz.kill()
     kadenz.wait()
     wait_for(lambda: machines(scratch) == 0)
@@ -117,9 +119,9 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
 
 
 def machines(folder: Path) -> int:
-    """Processes with a file of the folder on their command line."""
+    """Processes that work in a folder of `folder`."""
     found = 0
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            found += f"{folder}/".encode() in (process / "cmdline").read_bytes()
+            found += folder in (process / "cwd").readlink().parents
     return found
