@@ -28,7 +28,8 @@ int clock_gettime(clockid_t clock, struct timespec *now)
         const char *const how = getenv("KDZ_TEST_CLOCK");
 
         asked = true;
-        ours = how != NULL && strcmp(program_invocation_short_name, "kadenz-suite") == 0;
+        ours = how != NULL &&
+               strncmp(program_invocation_short_name, "kadenz-suite", strlen("kadenz-suite")) == 0;
         back = ours && strcmp(how, "back") == 0;
     }
     if (ours && clock == CLOCK_MONOTONIC) {
