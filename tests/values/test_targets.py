@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from kadenz import tools
 from kadenz.config.target_name import TargetName, parse_target
@@ -200,9 +201,11 @@ def test_this_machine_and_images_of_other_builds_have_no_value(tmp_path: Path) -
 
 def copied_image(of: Bench, folder: Path) -> None:
     """A byte at the end of the ELF file, which no section has."""
-    elf = folder / "image.elf"
-    elf.write_bytes(of.image.elf.path.read_bytes() + b"\0")
-    of.image = replace(of.image, elf=Elf(elf))
+    file = folder / "image.elf"
+    file.write_bytes(of.image.elf.path.read_bytes() + b"\0")
+    elf = Elf(file)
+    entry = structs.replace(of.image.entry, elf_sha256=elf.sha256)
+    of.image = replace(of.image, elf=elf, entry=entry)
 
 
 def wrapper(folder: Path, real: programs.Program, roms: Path, around: str = "") -> None:
@@ -386,6 +389,4 @@ def test_a_file_that_a_boards_arguments_name_is_in_the_key(
 
 
 def replace_arguments(tier: Any, words: tuple[str, ...]) -> Any:
-    import msgspec
-
-    return msgspec.structs.replace(tier, arguments=words)
+    return structs.replace(tier, arguments=words)
