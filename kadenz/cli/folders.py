@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def find_runs(paths: Iterable[Path]) -> list[Run]:
-    """Reads all runs at `paths`: run folders, or folders of runs in the order of their names.
+    """Reads all runs at `paths`: run folders, or folders of runs and calls in the order of names.
 
     UsageError if a path does not exist or holds no run, StoreError if a run is damaged.
     """
@@ -108,12 +108,11 @@ def _folders(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise UsageError(f"{path}: a file, not a run folder", remedy=_of_file(path))
-    inside = sorted(file.parent for file in path.glob(f"*/{MANIFEST}"))
+    # A call with several runs has a folder of its own, as `run --rounds 3`.
+    inside = [file.parent for of in ("*", "*/*") for file in path.glob(f"{of}/{MANIFEST}")]
     if not inside:
-        rounds = sorted({str(file.parent.parent) for file in path.glob(f"*/*/{MANIFEST}")})
-        named = f"Name a folder in it: {', '.join(rounds[:3])}"
-        raise UsageError(f"{path}: contains no run", remedy=named if rounds else _LISTED)
-    return inside
+        raise UsageError(f"{path}: contains no run", remedy=_LISTED)
+    return sorted(inside)
 
 
 def _of_file(path: Path) -> str:

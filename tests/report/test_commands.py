@@ -87,12 +87,14 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         answer("show", tmp_path / "nowhere")
 
 
-def test_above_a_folder_of_rounds_the_remedy_is_that_folder(board: Path, tmp_path: Path) -> None:
+def test_a_folder_stands_for_all_runs_in_it_also_those_of_rounds(
+    board: Path, linux: Path, tmp_path: Path
+) -> None:
     rounds = tmp_path / "runs" / "20261126-120000-rounds"
     shutil.copytree(board, rounds / "one")
-    with pytest.raises(UsageError, match="contains no run") as refused:
-        answer("show", tmp_path / "runs")
-    assert str(rounds) in refused.value.remedy
+    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))) == 1
+    shutil.copytree(linux, tmp_path / "runs" / "two")
+    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))) == 2
 
 
 # ---- report ------------------------------------------------------------------------------------
