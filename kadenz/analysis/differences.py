@@ -70,7 +70,7 @@ CANNOT_MATTER = {
     "build.parts.files": "follows from the digest",
     "conditions.label": "words",
     "conditions.usual": "of other runs",
-    "conditions.changes_system": "how runs are told apart",
+    "conditions.changes_system": "whether runs that differ in it are of one system",
     "loads.title": "words",
     "loads.command": "its settings are listed",
     "loads.counter": "how the rate was measured",
