@@ -57,7 +57,7 @@ def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
     for (_, run), system in zip(runs, systems, strict=True):
         target = run.manifest.target
         for one in system:
-            if one.kind.endswith(_WAIT):
+            if one.kind.endswith(_WAIT) and one.value.isdecimal():  # else it has no such memory
                 rest = tuple((o.kind, o.value) for o in system if o.kind != one.kind)
                 same = target.name, target.instrument, one.kind.removesuffix(_WAIT), rest
                 groups[same].setdefault(int(one.value), run)

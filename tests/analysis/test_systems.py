@@ -25,7 +25,7 @@ from kadenz.errors import UsageError
 from kadenz.report import labels
 from kadenz.store import Run, read_run
 from tests.forked import kadenz
-from tests.synthetic import HIFIVE1, Point, manifest, under, write_run
+from tests.synthetic import HIFIVE1, STM32F4, Point, manifest, under, write_run
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,20 @@ def test_the_report_names_the_condition_that_differs(tmp_path: Path, kind: Kind)
     runs = [analyse(run_of(tmp_path, 900, kind.entry(i))) for i in (0, 1)]
     named = labels.run_labels(runs)
     assert named[1].endswith(f"({kind.label})") and "#" not in "".join(named)
+
+
+@every_kind
+def test_a_report_takes_runs_of_other_targets_that_do_not_state_it(
+    tmp_path: Path, kind: Kind
+) -> None:
+    runs = [run_of(tmp_path, 900, kind.entry(i)) for i in (0, 1)]
+    other = manifest(STM32F4, id="other")
+    made = write_run(tmp_path, other, [Point("itc/mutex", {"all": np.full(20, 7, "<u4")})])
+    page = tmp_path / "page.html"
+    answer = kadenz("report", *(str(one.path) for one in runs), str(made), "--output", str(page))
+    assert answer.returncode == 0, answer.stderr
+    text = page.read_text()
+    assert kind.label in text and STM32F4["name"] in text
 
 
 @every_kind
