@@ -182,3 +182,17 @@ def test_features_that_a_kernel_lacks_are_n_a_and_not_a_failure(
     record = runs_in(tmp_path)[LINUX].record(10)
     assert record.status == "n/a" and record.reason
     assert [(lane.planned, lane.taken, lane.missed) for lane in record.lanes] == [(0, 0, 0)]
+
+
+@pytest.mark.counted
+def test_the_demo_measures_what_files_decide_and_reports_it(built: None, tmp_path: Path) -> None:
+    """`make demo`, without this Linux: boards, frameworks in Rust and a simulated core."""
+    targets = [name for name in inventory.campaigns()["demo"].targets if name != LINUX]
+    page = tmp_path / "demo.html"
+    chosen = [word for name in targets for word in ("--target", name)]
+    output = tmp_path / "runs"
+    answer = kadenz("run", "demo", "--quick", *chosen, "--output", output, "--report", page)
+    assert answer.returncode == 0, answer.stderr
+    assert set(runs_in(output)) == set(targets)
+    text = page.read_text()
+    assert all(name.partition("@")[0] in text for name in targets)
