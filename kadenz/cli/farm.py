@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,23 +19,48 @@ def farm() -> None:
     `kadenz run … --farm CONFIG` uses the scheduler and its workers.
 
     \b
-    kadenz farm scheduler --host 10.0.0.1
-    kadenz farm worker tcp://10.0.0.1:8786
+    kadenz farm keys keys lab rack-1
+    kadenz farm scheduler --host 10.0.0.1 --keys keys/lab
+    kadenz farm worker tls://10.0.0.1:8786 --keys rack-1
     """
+
+
+_KEYS = click.option(
+    "--keys",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keys of this machine, by `kadenz farm keys`; needed beyond this machine.",
+)
+
+
+@farm.command()
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("machines", metavar="MACHINE...", nargs=-1, required=True)
+def keys(folder: Path, machines: tuple[str, ...]) -> None:
+    """Make keys for each MACHINE of a farm, below FOLDER.
+
+    Copy FOLDER/MACHINE to that machine and keep FOLDER: its authority signs further machines.
+    """
+    from kadenz.lab.farm.keys import make_keys
+
+    for one in make_keys(folder, machines):
+        click.echo(one)
 
 
 @farm.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8786, show_default=True, help="Port; 0 for a free one.")
-def scheduler(host: str, port: int) -> None:
+@_KEYS
+def scheduler(host: str, port: int, keys: Path | None) -> None:
     """Run the scheduler, until Ctrl-C.
 
-    Anyone who can reach it can execute code on all workers: use it only on a trusted network.
+    Anyone who can reach it can execute code on all workers. Beyond this machine it therefore talks
+    by TLS, with those who have keys of the same farm.
     """
     from kadenz.lab.farm.serving import serve_scheduler
 
     try:
-        serve_scheduler(host, port, _tell)
+        serve_scheduler(host, port, keys, _tell)
     except OSError as error:
         raise UsageError(
             f"{host}:{port}: {error}", remedy="Name another address with --host and --port"
@@ -50,20 +76,15 @@ def scheduler(host: str, port: int) -> None:
     show_default="all",
     help="Number of executions in parallel.",
 )
-def worker(address: str, processors: int) -> None:
+@_KEYS
+def worker(address: str, processors: int, keys: Path | None) -> None:
     """Run the worker of this machine for the scheduler at ADDRESS, until Ctrl-C.
 
     It needs the emulators and simulated cores of the targets: see `kadenz doctor`.
     """
     from kadenz.lab.farm.serving import serve_worker
 
-    try:
-        serve_worker(address, processors, _tell)
-    except ValueError as error:
-        raise UsageError(
-            f"{address}: not the address of a scheduler: {error}",
-            remedy="For example tcp://10.0.0.1:8786",
-        ) from None
+    serve_worker(address, processors, keys, _tell)
 
 
 def _tell(text: str) -> None:

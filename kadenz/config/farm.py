@@ -18,7 +18,8 @@ _Seconds = Annotated[float, msgspec.Meta(gt=0)]
 class DaskTable(FileModel, kw_only=True, frozen=True):
     """[dask]: the scheduler that executes emulated targets and simulated cores."""
 
-    scheduler: str  # "tcp://rack:8786"
+    scheduler: str  # "tls://rack:8786"
+    keys: str = ""  # folder with this machine's keys, beside the file; not needed on one machine
     retries: Annotated[int, msgspec.Meta(ge=0)] = 2  # of an order whose worker died
     patience_s: _Seconds = 60.0  # for a scheduler that went
 
@@ -43,4 +44,7 @@ def read_farm(path: Path) -> FarmFile:
     found = read_toml(path, FarmFile)
     if found.dask is None and found.labgrid is None:
         raise ConfigError(f"{path}: names no farm", remedy="Add [dask] or [labgrid]")
-    return found
+    if found.dask is None or not found.dask.keys:
+        return found
+    keys = str(path.parent / Path(found.dask.keys).expanduser())
+    return msgspec.structs.replace(found, dask=msgspec.structs.replace(found.dask, keys=keys))

@@ -23,11 +23,13 @@ def free_port() -> int:
 class Machines:
     """A scheduler and two workers, with one processor each."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, keys: Path | None = None) -> None:
         self.folder, self.port = folder, free_port()
-        self.address = f"tcp://127.0.0.1:{self.port}"
+        self._keys = ("--keys", str(keys)) if keys else ()
+        self.address = f"{'tls' if keys else 'tcp'}://127.0.0.1:{self.port}"
         self.config = folder / "farm.toml"
-        self.config.write_text(f'[dask]\nscheduler = "{self.address}"\npatience_s = 60\n')
+        table = f'[dask]\nscheduler = "{self.address}"\npatience_s = 60\n'
+        self.config.write_text(table + (f'keys = "{keys}"\n' if keys else ""))
         self._all: list[subprocess.Popen[bytes]] = []
         self.start_scheduler()
         self.workers = [self._start("worker", self.address, "--processors", "1") for _ in range(2)]
@@ -60,7 +62,7 @@ class Machines:
         with (self.folder / f"{len(self._all)}.log").open("wb") as log:
             self._all.append(
                 subprocess.Popen(
-                    [KADENZ, "farm", *words],
+                    [KADENZ, "farm", *words, *self._keys],
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},

@@ -89,8 +89,7 @@ class Machine:
         server, tier = inventory.debug_server("qemu-arm"), inventory.board(BOARD).tier.board
         assert tier is not None
         words = {"{chip}": tier.chip["qemu-arm"]}
-        # Without semihosting a board stays where its image ends.
-        command = [words.get(word, word) for word in server.command if word != "{semihosting}"]
+        command = [words.get(word, word) for word in server.command]
         command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
         # No pseudo terminal: the next QEMU anywhere may have the number of one that ended.
         line = f"socket,id=line,path={self._line},server=on,wait=off"

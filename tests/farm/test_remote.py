@@ -94,7 +94,7 @@ def pool_of(monkeypatch: pytest.MonkeyPatch, connect: Callable[[], object]) -> P
     module = SimpleNamespace(Client=lambda *_, **__: connect())
     monkeypatch.setitem(sys.modules, "distributed", module)
     monkeypatch.setattr("kadenz.lab.farm.pool._CONNECT_S", 0.0)
-    return Pool(DaskTable(scheduler="tcp://rack:8786", patience_s=0.01))
+    return Pool(DaskTable(scheduler="tcp://127.0.0.1:8786", patience_s=0.01))
 
 
 @dataclass
@@ -111,9 +111,9 @@ class Client:
 
 def test_a_scheduler_without_a_worker_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     idle = Client(workers=())
-    with pytest.raises(UsageError, match="tcp://rack:8786 has no worker") as caught:
+    with pytest.raises(UsageError, match="tcp://127.0.0.1:8786 has no worker") as caught:
         pool_of(monkeypatch, lambda: idle)
-    assert "kadenz farm worker tcp://rack:8786" in caught.value.remedy and idle.closed.is_set()
+    assert "kadenz farm worker tcp://127.0.0.1:8786" in caught.value.remedy and idle.closed.is_set()
 
 
 def test_a_scheduler_that_stays_away_ends_the_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

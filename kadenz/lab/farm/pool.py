@@ -14,6 +14,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kadenz.config.farm import DaskTable
@@ -21,6 +22,7 @@ from kadenz.config.manifest import EmulatorEntry, ValueEntry
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.images.given_image import GivenImage
 from kadenz.lab.farm.extra import require
+from kadenz.lab.farm.keys import security
 from kadenz.lab.farm.order import Order, Played, execute
 from kadenz.lab.graph import silence_s
 from kadenz.lab.job import Job
@@ -43,6 +45,8 @@ class Pool:
         self._distributed = require("distributed")
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # errors here have a remedy
         self._table = table
+        keys = Path(table.keys) if table.keys else None
+        self._security = security(table.scheduler, keys)
         self._lock = threading.Lock()
         self._times = 0  # number of connections so far
         self._connect(_CONNECT_S)
@@ -50,7 +54,8 @@ class Pool:
             self.close()
             raise UsageError(
                 f"the scheduler {table.scheduler} has no worker",
-                remedy=f"Start one on each machine: kadenz farm worker {table.scheduler}",
+                remedy=f"Start one on each machine: kadenz farm worker {table.scheduler}"
+                + (" --keys FOLDER" if table.keys else ""),
             )
 
     def executions(self, job: Job, boots: Sequence[list[Point]]) -> Executions:
@@ -100,7 +105,10 @@ class Pool:
         while True:
             try:
                 self._client = self._distributed.Client(
-                    self._table.scheduler, timeout=_CONNECT_S, set_as_default=False
+                    self._table.scheduler,
+                    timeout=_CONNECT_S,
+                    set_as_default=False,
+                    security=self._security,
                 )
             except (OSError, ValueError) as error:
                 if time.monotonic() > until or isinstance(error, ValueError):

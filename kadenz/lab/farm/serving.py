@@ -2,7 +2,9 @@
 """The two long-running programs of a farm: its scheduler, and a worker on each machine.
 
 Both run until a signal ends them. A worker that loses its scheduler tries to reach it again; the
-lab places the orders that the worker was executing again.
+lab places the orders that the worker was executing again. Both listen where their peers are: on
+this machine alone, or with keys on the address that leads to the scheduler. The page of health that
+distributed serves by HTTP is for this machine.
 """
 
 from __future__ import annotations
@@ -11,34 +13,55 @@ import asyncio
 import contextlib
 import logging
 import signal
+import socket
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 
 from kadenz.lab.farm.extra import require
+from kadenz.lab.farm.keys import ENCRYPTED, PLAIN, host_of, security
 from kadenz.lab.farm.pool import PROCESSOR
 
 _AGAIN_S = 1.0
+_HEALTH = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 
 
-def serve_scheduler(host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Runs a scheduler until SIGINT or SIGTERM. Raises OSError if the address is taken."""
+def serve_scheduler(host: str, port: int, keys: Path | None, tell: Callable[[str], None]) -> None:
+    """Runs a scheduler until SIGINT or SIGTERM. Raises OSError if the address is taken, UsageError
+    if others reach it and there are no keys."""
     distributed = require("distributed")
+    protocol = PLAIN if keys is None else ENCRYPTED
+    place = f"[{host}]" if ":" in host else host
+    safe = security(f"{protocol}://{place}:{port}", keys)
 
     async def serve() -> None:
-        async with distributed.Scheduler(host=host, port=port, dashboard=False) as scheduler:
+        async with distributed.Scheduler(
+            host=host, port=port, protocol=protocol, security=safe, **_HEALTH
+        ) as scheduler:
             tell(f"scheduler at {scheduler.address}")
             await _signal()
 
     _quietly(serve())
 
 
-def serve_worker(address: str, processors: int, tell: Callable[[str], None]) -> None:
-    """Runs a worker that executes `processors` orders at once, until SIGINT or SIGTERM."""
+def serve_worker(
+    address: str, processors: int, keys: Path | None, tell: Callable[[str], None]
+) -> None:
+    """Runs a worker that executes `processors` orders at once, until SIGINT or SIGTERM.
+
+    UsageError if the scheduler is on another machine and there are no keys.
+    """
     distributed = require("distributed")
+    safe = security(address, keys)
 
     async def once() -> None:
         worker = await distributed.Worker(
-            address, nthreads=processors, resources={PROCESSOR: processors}, dashboard=False
+            address,
+            nthreads=processors,
+            resources={PROCESSOR: processors},
+            host=_leading_to(host_of(address)),
+            security=safe,
+            **_HEALTH,
         )
         tell(f"worker at {worker.address}, {processors} at once, for {address}")
         try:
@@ -61,6 +84,14 @@ def serve_worker(address: str, processors: int, tell: Callable[[str], None]) -> 
                 await asyncio.wait({ended}, timeout=_AGAIN_S)
 
     _quietly(serve())
+
+
+def _leading_to(host: str) -> str:
+    """The address of this machine from which it reaches `host`. Raises OSError without a way."""
+    family, _, _, _, address = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)[0]
+    with socket.socket(family, socket.SOCK_DGRAM) as way:
+        way.connect(address)  # sends nothing
+        return str(way.getsockname()[0])
 
 
 async def _signal() -> None:
