@@ -160,6 +160,11 @@ def version(name: str) -> str:
     return look_up(need(name)).version
 
 
+def takes(program: Path, *arguments: str) -> bool:
+    """Whether a program knows these arguments: given with `-version`, it ends with success."""
+    return _ask(program, *arguments, "-version")[0] == 0
+
+
 def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
     """Return the folder with qemu-plugin.h of a QEMU version. Raises ToolMissing without it."""
     folder = (cache or cache_dir()) / "qemu" / "include" / qemu_version
@@ -194,19 +199,21 @@ def _judge(wanted: Need, path: Path) -> Tool:
     return Tool(wanted, path, text, "")
 
 
-def _ask(path: Path, argument: str) -> tuple[int, str]:
-    """Exit code and output of a program started with one argument; never raises."""
+def _ask(path: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and output of a program started with these arguments; never raises."""
     try:
         state = path.stat()
-        return _answer(path, argument, (state.st_ino, state.st_mtime_ns, state.st_size))
+        return _answer(path, arguments, (state.st_ino, state.st_mtime_ns, state.st_size))
     except (OSError, subprocess.TimeoutExpired) as error:
         return 1, str(error)
 
 
 @functools.lru_cache(maxsize=256)
-def _answer(path: Path, argument: str, _state: tuple[int, int, int]) -> tuple[int, str]:
+def _answer(
+    path: Path, arguments: tuple[str, ...], _state: tuple[int, int, int]
+) -> tuple[int, str]:
     """A file that has not changed is asked once in a process."""
     answer = subprocess.run(
-        [str(path), argument], capture_output=True, text=True, timeout=20, check=False
+        [str(path), *arguments], capture_output=True, text=True, timeout=20, check=False
     )
     return answer.returncode, (answer.stdout or answer.stderr).strip()

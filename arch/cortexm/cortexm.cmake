@@ -13,9 +13,6 @@ if(NOT KDZ_INSTRUMENT STREQUAL "scope") # the others read the counter
     target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter/clock.c)
     target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter)
 endif()
-if(KDZ_CONSOLE STREQUAL "semihosting")
-    target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/semihosting.c)
-endif()
 
 # The C library, for what links kadenz-board. Not in the tool chain file: programs that a kernel's
 # build makes for itself would get it, and with it picolibc's linker script.

@@ -68,6 +68,15 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     benchmark_samples: dict[str, Positive] = msgspec.field(default_factory=dict)
     model: TimingModel | None = None  # None: instructions only
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for arguments by which an image would reach this machine's files."""
+        for word in self.arguments:
+            if word.lstrip("-").startswith("semihosting"):
+                raise ValueError(
+                    f"`{word}` in `arguments`: kadenz itself lets an image end QEMU by "
+                    "semihosting, and nothing else; leave it out"
+                )
+
 
 class GuestTier(FileModel, kw_only=True, frozen=True):
     """The image runs in a Linux that boots in QEMU, in virtual time."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Literal, Protocol
 
 # The ways by which frames leave a board: kadenz/targets/board has one file for each.
-Way = Literal["uart", "rtt", "semihosting"]
-WAYS: tuple[Way, ...] = ("uart", "rtt", "semihosting")
+Way = Literal["uart", "rtt"]
+WAYS: tuple[Way, ...] = ("uart", "rtt")
 BY_HAND = "none"  # as a server: the image was loaded by hand, frames come over the serial line
 
 

@@ -3,9 +3,8 @@
 
 Texts may hold placeholders: `{port}` of the protocol, `{chip}` (the board's name for its chip in
 this server), `{transport}` of the board, `{usb}` and `{serial}` of the probe, `{folder}` of this
-execution, and `{elf}`. Three placeholders stand for several arguments: `{probe}` for those that
-choose the probe, `{interface}` for those that say how it is driven, and `{semihosting}` for those
-without which the server serves no semihosting.
+execution, and `{elf}`. Two placeholders stand for several arguments: `{probe}` for those that
+choose the probe, and `{interface}` for those that say how it is driven.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from kadenz.config.model import FileModel
 
 # Clock class of time stamps under this server: silicon, or counted instructions.
 ServerClock = Literal["hardware", "instruction", "cycle-exact"]
-_SEVERAL = {"probe", "interface", "semihosting"}
+_SEVERAL = {"probe", "interface"}
 _WORDS = _SEVERAL | {"port", "chip", "transport", "usb", "serial", "folder", "elf"}
 
 
@@ -34,9 +33,6 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
     interfaces: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     # The server's own commands after which the chip is reset and halted, sent by `monitor`.
     reset: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
-    semihosting: tuple[str, ...] = ()  # commands that let the server serve semihosting calls
-    # `{semihosting}` in the command; left out if results come another way.
-    semihosting_arguments: tuple[str, ...] = ()
     line: str = ""  # a serial line that the server itself provides: "{folder}/line"
     line_opens_s: float = 0.0  # until it notices that somebody has opened this line
     clock: ServerClock = "hardware"

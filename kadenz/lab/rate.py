@@ -23,7 +23,7 @@ _OF_SECOND_CLOCK_MS = 200
 _OF_THIS_MACHINE_MS = 1000
 # By how much one frame may be later here than another, in seconds. A USB adapter collects bytes for
 # 16 ms, and this machine may pause. Through a debugger frames are fetched as they are found.
-_LATENESS_S = {"uart": 0.05, "rtt": 0.25, "semihosting": 0.25}
+_LATENESS_S = {"uart": 0.05, "rtt": 0.25}
 _CLOSING_BYTES = 300  # of the frames that end such a record
 _BITS = 10  # of a byte on the line
 

@@ -20,6 +20,9 @@ from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 # Lines of `info registers` that only hold floating point: forty lines.
 _FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
 _IMAGE = "image"
+# An image ends QEMU by semihosting. Every other call would go to a debugger, and none is attached:
+# no file is opened, no program is started.
+_ENDS_ITSELF = ("-semihosting-config", "enable=on,target=gdb")
 
 
 class QemuTarget(QemuProcess):
@@ -69,6 +72,9 @@ class QemuTarget(QemuProcess):
         command += ["-kernel", str(folder / _IMAGE)]
         loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
         return [*command, "-device", loader]
+
+    def _confined(self) -> list[str]:
+        return [*super()._confined(), *_ENDS_ITSELF]
 
     def _inputs(self) -> dict[str, Path | None]:
         return {_IMAGE: self._elf.path, "plan": None}

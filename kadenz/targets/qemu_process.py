@@ -31,6 +31,13 @@ _GRACE_S = 2.0  # between SIGTERM and SIGKILL
 _EXIT_S = 0.3  # timeout for an image that ends QEMU
 # By files of this machine that decide nothing: those of /etc/qemu, and of its sound system.
 _UNAFFECTED = ("-no-user-config", "-audio", "none")
+# An image reaches nothing of this machine: no device of QEMU is joined to its network, and QEMU
+# itself can start no program and gain no right.
+_NO_NETWORK = ("-nic", "none")
+_SANDBOX = (
+    "-sandbox",
+    "on,obsolete=deny,spawn=deny,elevateprivileges=deny,resourcecontrol=deny",
+)
 _LOOKS = 5  # samples of a hanging target
 _BETWEEN_LOOKS_S = 0.005
 
@@ -54,7 +61,7 @@ class QemuProcess(CountedProcess):
         """Starts QEMU; its file `serial` receives the target's output."""
         start = Start(
             program=self._qemu,
-            arguments=[*_UNAFFECTED, *self._command(Path())[1:]],
+            arguments=[*_UNAFFECTED, *self._confined(), *self._command(Path())[1:]],
             folder=self._folder,
             inputs=self._inputs(),
             output="words",
@@ -98,6 +105,11 @@ class QemuProcess(CountedProcess):
             version=tools.version(self._name),
             arguments=self._command(None)[1:],
         )
+
+    def _confined(self) -> list[str]:
+        """Options that keep what runs in QEMU away from this machine."""
+        sandbox = _SANDBOX if tools.takes(self._qemu, *_SANDBOX) else ()  # it may be built without
+        return [*_NO_NETWORK, *sandbox]
 
     def _command(self, folder: Path | None) -> list[str]:
         """The command line; without a folder, the part for the manifest."""

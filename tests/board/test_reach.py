@@ -7,6 +7,7 @@ import importlib
 import itertools
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from kadenz.lab.clock import clock_class
 from kadenz.lab.conformance import conformance
 from kadenz.targets.board.found import probes
 from kadenz.targets.board.reach import data_of, reach
-from kadenz.targets.board.server import program_of
+from kadenz.targets.board.server import ServerProcess, program_of
 from tests.board.bench import on_bench, reached, session
 
 HELP = {"qemu-arm": ("-help",), "qemu-riscv32": ("-help",), "pyocd": ("gdbserver", "--help")}
@@ -236,7 +237,7 @@ def test_the_command_of_probe_rs_is_what_its_source_declares(board: str, usb: Pa
     assert pairs.keys() == PROBE_RS.keys()
     for option, value in pairs.items():
         assert re.fullmatch(PROBE_RS[option], value), (option, value)
-    assert set(server.reset) <= PROBE_RS_MONITOR and not server.semihosting
+    assert set(server.reset) <= PROBE_RS_MONITOR
 
 
 def test_a_placeholder_that_does_not_exist_is_named() -> None:
@@ -248,6 +249,32 @@ def test_a_placeholder_that_does_not_exist_is_named() -> None:
         )
 
 
+def server_at(host: str, folder: Path) -> ServerProcess:
+    """A server that listens at an address of this machine."""
+    six = ":" in host
+    family = f"socket.AF_INET{'6' if six else ''}"
+    server = f"create_server(('{host}', {{port}}), family={family}, dualstack_ipv6={six})"
+    words = f"import socket, time; one = socket.{server}; time.sleep(600)"
+    data = DebugServer(title="Mine", program="mine", remedy="", command=("x",), reset=("r",))
+    return ServerProcess(data, [sys.executable, "-c", words], folder)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])
+def test_a_server_listens_to_this_machine(host: str, tmp_path: Path) -> None:
+    server = server_at(host, tmp_path)
+    server.start()
+    assert not server.ended()
+    server.end()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_server_that_listens_to_others_is_ended(host: str, tmp_path: Path) -> None:
+    server = server_at(host, tmp_path)
+    with pytest.raises(TargetFailed, match="Mine listens to other machines") as caught:
+        server.start()
+    assert "127.0.0.1" in caught.value.remedy and server.how_it_ended() == ""
+
+
 def test_openocd_without_a_probe_is_refused_with_its_own_words() -> None:
     """The real OpenOCD, with no probe at this machine."""
     with pytest.raises(TargetFailed, match="OpenOCD ended with code 1") as caught:
@@ -255,7 +282,7 @@ def test_openocd_without_a_probe_is_refused_with_its_own_words() -> None:
     assert "Error: " in caught.value.detail and "probe's cable" in caught.value.remedy
 
 
-@pytest.mark.parametrize("name", ["openocd", "st-util", "qemu-arm", "qemu-riscv32", "pyocd"])
+@pytest.mark.parametrize("name", ["openocd", "qemu-arm", "qemu-riscv32", "pyocd"])
 def test_a_server_knows_the_options_that_its_data_names(name: str) -> None:
     """Against the help of the program that is installed."""
     server = inventory.debug_server(name)

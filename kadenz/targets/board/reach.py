@@ -81,12 +81,6 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
             f"{board}: results come over a serial line, and none is named",
             remedy="Pass --port /dev/serial/by-id/…, or --results rtt: no line is needed then",
         )
-    if way == "semihosting" and address:
-        raise UsageError(
-            f"{address}: with semihosting, kadenz has to start the server: files are exchanged in "
-            "its working folder",
-            remedy="Pass --results rtt or uart, or let kadenz start the server",
-        )
     if address:
         _refuse_choice(link, f"{address} runs already, with its own probe")
         return Reach(name, server, address, (), way, port, power=link.power)
@@ -134,9 +128,6 @@ def _command(
     several = {
         "{probe}": server.probe if probe and probe.serial else (),
         "{interface}": () if own else interface,
-        "{semihosting}": server.semihosting_arguments
-        if _way_of(tier, link) == "semihosting"
-        else (),
     }
     whole = link.command or (str(program_of(server)), *server.command)
     command = [part for word in whole for part in several.get(word, (word,))]

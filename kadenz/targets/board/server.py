@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 
 from kadenz import tools
@@ -132,15 +135,20 @@ class ServerProcess:
         )
 
     def _listens(self) -> bool:
-        """Whether the port is open, seen in /proc: a connection would be taken for a debugger."""
-        pattern = re.compile(rf"^\s*\d+: [0-9A-F]+:{self._port:04X} [0-9A-F]+:0000 0A ", re.M)
-        for table in ("tcp", "tcp6"):
-            try:
-                if pattern.search(Path("/proc/net", table).read_text()):
-                    return True
-            except OSError:
-                continue
-        return False
+        """Whether the port is open, seen in /proc: a connection would be taken for a debugger.
+
+        TargetFailed if other machines reach it.
+        """
+        addresses = _listening(self._port)
+        if not all(address.is_loopback for address in addresses):
+            self.end()
+            raise TargetFailed(
+                f"{self._server.title} listens to other machines, and whoever reaches it controls "
+                "the board; it was ended",
+                remedy="Give it an option in `command` with which it listens on 127.0.0.1 alone, "
+                "or use another server",
+            )
+        return bool(addresses)
 
 
 class RunningServer:
@@ -167,6 +175,26 @@ class RunningServer:
     def end(self) -> str:
         """Leaves it running."""
         return ""
+
+
+def _listening(port: int) -> list[IPv4Address | IPv6Address]:
+    """The addresses of this machine at which somebody listens to a TCP port."""
+    pattern = re.compile(rf"^\s*\d+: ([0-9A-F]+):{port:04X} [0-9A-F]+:0000 0A ", re.M)
+    found: list[IPv4Address | IPv6Address] = []
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(OSError):
+            seen = pattern.findall(Path("/proc/net", table).read_text())
+            found += [_address(bytes.fromhex(text)) for text in seen]
+    return found
+
+
+def _address(words: bytes) -> IPv4Address | IPv6Address:
+    """An address of /proc/net: words of this machine's byte order."""
+    count = len(words) // 4
+    packed = struct.pack(f"!{count}I", *struct.unpack(f"={count}I", words))
+    address = ip_address(packed)
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
 
 
 def _free_port() -> int:

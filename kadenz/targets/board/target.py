@@ -20,7 +20,6 @@ from kadenz.errors import TargetFailed
 from kadenz.targets.board.gdb import PROGRAM, Gdb, Stop
 from kadenz.targets.board.reach import Reach, Server
 from kadenz.targets.board.rtt import Rtt
-from kadenz.targets.board.semihosting import Semihosting
 from kadenz.targets.board.simulated import simulator
 from kadenz.targets.board.uart import Uart
 from kadenz.targets.board.way import LineGone, Results, Stopped
@@ -30,7 +29,7 @@ _HALT_S = 3.0
 _BACK_S = 20.0  # after power was switched: for the board, and for a server that starts anew with it
 _AGAIN_S = 0.5
 _SWITCHED = "its power was switched off and on"
-# Where an image stops at its end, if no debugger serves the semihosting call there.
+# Where an image stops at its end: no server is asked to serve the semihosting call there.
 _END = ("kdz_arch_halt", "kdz_board_halt")
 
 
@@ -76,8 +75,6 @@ class BoardTarget:
         server = self._reach.server
         if self._reach.way == "rtt":
             return Rtt(self._elf)
-        if self._reach.way == "semihosting" and server is not None:
-            return Semihosting(server)
         return Uart(self._reach.port, self._tier.baud, server.line_opens_s if server else 0.0)
 
     def read(self, timeout_s: float) -> bytes | None:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What a board needs from its console besides kadenz/board.h. One file implements both headers: the
- * board's UART, rtt.c or semihosting.c (console.cmake).
+ * board's UART or rtt.c (console.cmake).
  */
 #ifndef KADENZ_CONSOLE_H
 #define KADENZ_CONSOLE_H
