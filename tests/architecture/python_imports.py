@@ -15,20 +15,27 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# owner: which process made a folder; blas: its threads; side_by_side: work on every processor;
-# values: executions that files alone decide).
+# regular_files: files that others wrote; owner: which process made a folder; blas: its threads;
+# side_by_side: work on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
-    "elf": {"errors"},
+    "elf": {"regular_files", "errors"},
     "build_key": set(),
     "machine_files": set(),
+    "regular_files": set(),
     "owner": set(),
     "blas": set(),
     "side_by_side": set(),
-    "config": {"errors"},
+    "config": {"regular_files", "errors"},
     "wire": {"config", "errors"},
-    "store": {"config.manifest", "config.profile", "config.timeline", "errors"},
+    "store": {
+        "config.manifest",
+        "config.profile",
+        "config.timeline",
+        "regular_files",
+        "errors",
+    },
     "images": {"config", "tools", "elf", "build_key", "errors"},
     "values": {"config.manifest", "tools", "owner", "errors"},
     "targets": {
@@ -57,6 +64,7 @@ ARROWS: dict[str, set[str]] = {
         "config",
         "tools",
         "elf",
+        "regular_files",
         "errors",
     },
     "stats": set(),
@@ -72,6 +80,7 @@ ARROWS: dict[str, set[str]] = {
         "config.params",
         "config.task_set",
         "config.inventory",
+        "regular_files",
         "side_by_side",
         "errors",
     },
@@ -82,6 +91,7 @@ ARROWS: dict[str, set[str]] = {
         "store",
         "config.manifest",
         "config.params",
+        "regular_files",
         "errors",
     },
     "report": {
@@ -120,6 +130,7 @@ ARROWS: dict[str, set[str]] = {
         "config",
         "tools",
         "blas",
+        "regular_files",
         "errors",
     },
 }
