@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 MIB = 1 << 20
 TEXT_BYTES = 256 * MIB  # a manifest of 100,000 records has 50 MiB
@@ -20,13 +20,13 @@ _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFDIR: "a fo
 
 
 class NotRegular(OSError):
-    """What is at a path is no file, or a larger one than anybody reads; `strerror` says which."""
+    """Something else than a file, or a file larger than the limit; `strerror` says which."""
 
     def __init__(self, path: Path, what: str) -> None:
         super().__init__(errno.EINVAL, what, str(path))
 
 
-def open_regular(path: Path, *, inside: Path | None = None) -> BinaryIO:
+def open_regular(path: Path, *, inside: Path | None = None) -> BufferedReader:
     """The file at `path`, opened for reading. Below `inside`, no link is followed.
 
     Raises NotRegular for a pipe, a device, a socket, a folder or such a link, and OSError.
@@ -74,7 +74,7 @@ def _step(path: Path, above: int, name: str, flags: int) -> int:
     except NotRegular:
         raise
     except OSError as error:
-        # With O_DIRECTORY Linux says of a link that it is no folder.
+        # With O_DIRECTORY Linux answers ENOTDIR for a link.
         link = error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(name, above)
         if link:
             raise NotRegular(path, "a link, which is not followed") from None

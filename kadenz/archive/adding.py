@@ -19,6 +19,7 @@ from kadenz.errors import StoreError, UsageError
 from kadenz.store import Run, read_run
 from kadenz.store.layout import MANIFEST, SAMPLES
 from kadenz.store.manifest_file import write_manifest
+from kadenz.store.reader import MEND
 
 ROW_GROUP = 1 << 20
 _ID = re.compile(r"[A-Za-z0-9][\w.+-]*")
@@ -43,7 +44,10 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     """
     made = run.manifest
     if run.path.name != made.id and run.path.name.endswith(".partial"):
-        raise StoreError(f"{run.path}: still being measured", remedy="Wait for its end")
+        raise StoreError(
+            f"{run.path}: still being measured, or its lab was killed",
+            remedy=f"Wait for its end; after a kill, {MEND}",
+        )
     month = month_of(made)
     where = place.run_object(month, made.id)
     if place.exists(where):

@@ -94,7 +94,6 @@ def _runs(named: str, output: Path | None) -> list[Run]:
     """The runs of the call that `named` belongs to, those of an interrupted lab completed."""
     from kadenz.config.lab_file import output_folder
     from kadenz.lab.resuming import at_work
-    from kadenz.store import read_run
     from kadenz.store.names import named as runs_named
     from kadenz.store.names import runs_below
     from kadenz.store.running import is_held
@@ -106,9 +105,18 @@ def _runs(named: str, output: Path | None) -> list[Run]:
     for path in paths:
         if is_held(path):
             raise at_work(path)
-    first = read_run(paths[0])
+    first = _completed(paths[0])
     siblings = [one for one in runs_below(first.path.parent) if one.name == first.manifest.name]
     for one in siblings:
         if one.running:
             raise at_work(one.path)
-    return [first, *(read_run(one.path) for one in siblings if one.path != first.path)]
+    return [first, *(_completed(one.path) for one in siblings if one.path != first.path)]
+
+
+def _completed(folder: Path) -> Run:
+    from kadenz.cli.runs import mended
+    from kadenz.store import read_run
+    from kadenz.store.layout import PARTIAL_SUFFIX
+
+    interrupted = folder.name.endswith(PARTIAL_SUFFIX)
+    return read_run(mended(folder) if interrupted else folder)

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.errors import UsageError
+from kadenz.errors import KadenzError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store.names import Found
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folders", metavar="[FOLDER...]", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
-def runs(folders: tuple[Path, ...], as_json: bool) -> None:
+@click.option("--mend", is_flag=True, help="First complete your runs whose lab was killed.")
+def runs(folders: tuple[Path, ...], as_json: bool, mend: bool) -> None:
     """List the runs in FOLDERs, the latest at the end. Default: where `kadenz run` puts them.
 
     A name, an id, or `latest` for the runs of the latest call, stand for run folders in `show`,
@@ -25,6 +27,7 @@ def runs(folders: tuple[Path, ...], as_json: bool) -> None:
 
     \b
     kadenz runs
+    kadenz runs --mend
     kadenz show latest
     """
     from kadenz.config.lab_file import output_folder
@@ -33,7 +36,10 @@ def runs(folders: tuple[Path, ...], as_json: bool) -> None:
     for folder in folders:
         if not folder.is_dir():
             raise UsageError(f"{folder}: no such folder", remedy="Name a folder of run folders")
-    found = [run for folder in folders or (output_folder(),) for run in runs_below(folder)]
+    places = folders or (output_folder(),)
+    if mend:
+        mend_below(places)
+    found = [run for folder in places for run in runs_below(folder)]
     if as_json:
         import msgspec
 
@@ -41,6 +47,38 @@ def runs(folders: tuple[Path, ...], as_json: bool) -> None:
         click.echo(msgspec.json.format(rows, indent=1))
     else:
         _write(found)
+
+
+def mend_below(folders: Sequence[Path]) -> None:
+    """Completes what killed labs left in folders, as far as it is the caller's. StoreError for the
+    first run that cannot be completed, once the others are."""
+    from kadenz.store.names import INTERRUPTED, runs_below
+
+    failures = []
+    for run in (one for folder in folders for one in runs_below(folder)):
+        if run.state == INTERRUPTED:
+            try:
+                click.echo(f"completed: {mended(run.path)}", err=True)
+            except KadenzError as error:
+                failures.append(error)
+    for failure in failures:
+        raise failure
+
+
+def mended(folder: Path) -> Path:
+    """An interrupted run under its final name. StoreError if that is impossible."""
+    from kadenz.store import read_run
+    from kadenz.store.salvage import complete
+
+    read_run(folder)  # its defects, with their places
+    try:
+        return complete(folder)
+    except OSError as error:
+        raise StoreError(
+            f"{folder}: cannot be completed: {error.strerror}",
+            remedy="Run `kadenz runs --mend` as its owner, with room on the disk. What is on the "
+            "disk can be read as it is",
+        ) from None
 
 
 def _row(run: Found) -> dict[str, Any]:
@@ -66,6 +104,8 @@ def _write(found: list[Found]) -> None:
     from rich.table import Table
 
     from kadenz.cli.console import console
+    from kadenz.store.names import INTERRUPTED
+    from kadenz.store.reader import MEND
 
     if not found:
         click.echo("no runs here; `kadenz run` makes them", err=True)
@@ -83,3 +123,5 @@ def _write(found: list[Found]) -> None:
         cells = (run.name, head.target.name, campaign, ", ".join(words), date, run.state)
         table.add_row(*map(escape, cells))
     console().print(table)
+    if any(run.state == INTERRUPTED for run in found):
+        click.echo(f"{INTERRUPTED}: its lab was killed; {MEND}", err=True)

@@ -11,6 +11,7 @@ import msgspec
 
 from kadenz.config.manifest import SCHEMA_VERSION, Manifest
 from kadenz.errors import StoreError
+from kadenz.regular_files import read_regular
 from kadenz.store.consistency import contradictions
 from kadenz.store.layout import MANIFEST
 from kadenz.store.older_runs import FIRST, renew
@@ -26,7 +27,8 @@ def write_manifest(folder: Path, manifest: Manifest, *, sync: bool) -> None:
     """Replaces the run.json of `folder`; with `sync` it survives a power cut. Raises OSError."""
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     fresh = folder / (MANIFEST + ".new")
-    with fresh.open("wb") as file:
+    fresh.unlink(missing_ok=True)  # of a killed writer; a link there is not followed
+    with fresh.open("xb") as file:
         file.write(text + b"\n")
         if sync:
             file.flush()
@@ -51,7 +53,7 @@ def read_manifest(folder: Path) -> Manifest:
     """
     file = folder / MANIFEST
     try:
-        text = file.read_bytes()
+        text = read_regular(file, inside=folder)
     except OSError as error:
         raise StoreError(
             f"{folder}: not a run folder: {MANIFEST}: {error.strerror}",

@@ -13,11 +13,13 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config.manifest import ConditionEntry
+from kadenz.regular_files import read_regular
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
 from kadenz.store.older_runs import conditions_of
 from kadenz.store.running import is_held
 
 LATEST = "latest"
+INTERRUPTED = "interrupted"  # its lab was killed
 
 
 class _Campaign(msgspec.Struct):
@@ -84,7 +86,7 @@ class Found:
         if self.running:
             return "running"
         if self.path.name.endswith(PARTIAL_SUFFIX):
-            return "interrupted"
+            return INTERRUPTED
         if head.partial:
             return f"partial: {head.partial_reason}"
         counts = Counter(record.status for record in head.records)
@@ -100,7 +102,8 @@ def runs_below(folder: Path) -> list[Found]:
     found = []
     for file in [*folder.glob(f"*/{MANIFEST}"), *folder.glob(f"*/*/{MANIFEST}")]:
         try:
-            head = msgspec.json.decode(file.read_bytes(), type=Head)
+            text = read_regular(file, inside=file.parent)
+            head = msgspec.json.decode(text, type=Head)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
             continue
         found.append(Found(file.parent, head, is_held(file.parent)))

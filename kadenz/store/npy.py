@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kadenz.regular_files import NotRegular
 
 HEADER_BYTES = 128
 _CHUNK = 1 << 16  # bytes buffered before they are written
@@ -46,8 +49,13 @@ class GrowingNpy:
         self.count = 0  # values on the disk
         self._pending = bytearray()
         fresh = 0 if left_behind else os.O_EXCL
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | fresh | os.O_CLOEXEC, 0o644)
-        if left_behind and os.fstat(self._file).st_size >= HEADER_BYTES:
+        flags = os.O_RDWR | os.O_CREAT | fresh | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        self._file = os.open(path, flags, 0o644)
+        state = os.fstat(self._file)
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+            os.close(self._file)
+            raise NotRegular(path, "a file of its own is expected here")
+        if left_behind and state.st_size >= HEADER_BYTES:
             self._keep_whole_values()
             os.lseek(self._file, 0, os.SEEK_END)
             return

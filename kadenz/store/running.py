@@ -11,7 +11,10 @@ from pathlib import Path
 
 import msgspec
 
+from kadenz.regular_files import open_regular, read_regular
 from kadenz.store.layout import PLACES, RUNNING, STORAGE_PREFIX
+
+_NOTE_BYTES = 1 << 16
 
 
 class _Note(msgspec.Struct):
@@ -26,7 +29,8 @@ class Running:
 
     def __init__(self, folder: Path) -> None:
         file = folder / RUNNING
-        self._file = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        self._file = os.open(file, flags, 0o644)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # The previous holder may have completed the folder and removed the file.
@@ -42,7 +46,7 @@ class Running:
     @property
     def storage(self) -> Path | None:
         """The file with the samples of the current record, if there is one."""
-        return _storage(os.pread(self._file, 1 << 16, 0))
+        return _storage(os.pread(self._file, _NOTE_BYTES, 0))
 
     @storage.setter
     def storage(self, file: Path | None) -> None:
@@ -66,7 +70,7 @@ class Running:
 def is_held(folder: Path) -> bool:
     """Whether the writer of a run folder is at work."""
     try:
-        with (folder / RUNNING).open("rb") as file:
+        with open_regular(folder / RUNNING, inside=folder) as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -78,7 +82,7 @@ def is_held(folder: Path) -> bool:
 def storage_of(folder: Path) -> Path | None:
     """The storage that a folder names, regardless of its lock."""
     try:
-        return _storage((folder / RUNNING).read_bytes())
+        return _storage(read_regular(folder / RUNNING, inside=folder, limit=_NOTE_BYTES))
     except OSError:
         return None
 

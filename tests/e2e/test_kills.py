@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from kadenz.store import Run, read_run
-from tests.e2e.conftest import KADENZ, LINUX, begun
+from tests.e2e.conftest import KADENZ, LINUX, begun, kadenz
 from tests.processes import children
 from tests.waiting import wait_for
 
@@ -46,9 +46,11 @@ def storage_of(output: Path) -> Path:
 
 
 def completed(folder: Path) -> Run:
-    """The run as its next reader leaves it: this test, or another measurement on this machine."""
-    wait_for(lambda: not read_run(folder).path.name.endswith(".partial"))
-    return read_run(folder)
+    """The run once it is mended: by this test, or by another measurement on this machine."""
+    wait_for(lambda: kadenz("runs", "--mend", folder.parent).returncode == 0)
+    (whole,) = folder.parent.iterdir()
+    assert not whole.name.endswith(".partial")
+    return read_run(whole)
 
 
 def targets(pid: int) -> list[int]:

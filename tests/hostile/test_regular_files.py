@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in the place of a file is named, and never waited for."""
+"""A pipe, a device or a link in the place of a file is named, and never waited for."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def place(kind: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "link to a pipe"])
-def test_what_is_no_file_is_named_at_once(kind: str, tmp_path: Path) -> None:
+def test_anything_but_a_file_is_named_at_once(kind: str, tmp_path: Path) -> None:
     with pytest.raises(NotRegular) as caught:
         read_regular(place(kind, tmp_path))
     assert caught.value.strerror == f"a {kind.split()[-1]} in the place of a file"

@@ -21,6 +21,7 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.resuming import is_earlier, rest_of
 from kadenz.store import Run, read_run
+from kadenz.store.salvage import complete
 from kadenz.targets.base import Target
 from tests.lab.fake import Scripted
 from tests.lab.test_measure import job, record, said
@@ -64,6 +65,10 @@ def run(one: Job, output: Path) -> Run:
     return read_run(result.folder)
 
 
+def completed(folder: Path) -> Run:
+    return read_run(complete(folder) if folder.name.endswith(".partial") else folder)
+
+
 def resumed(one: Job, output: Path) -> Run:
     """Goes on with the run in `output`, or begins one if it had not begun."""
     left = sorted(output.iterdir()) if output.exists() else []
@@ -72,7 +77,7 @@ def resumed(one: Job, output: Path) -> Run:
         shutil.rmtree(output, ignore_errors=True)
         return run(one, output)
     (folder,) = whole
-    earlier = read_run(folder)
+    earlier = completed(folder)
     rest = rest_of(one, earlier)
     return earlier if rest is None else run(dataclasses.replace(one, rest=rest), output)
 
@@ -98,7 +103,7 @@ def stopped_after(one: Job, output: Path, records: int) -> Run:
 
     assert ends_at(10**9, lambda: measure(one, output, Stops(), threading.Event()))
     (folder,) = output.iterdir()
-    return read_run(folder)
+    return completed(folder)
 
 
 @pytest.mark.parametrize("name", [None, SILICON], ids=["virtual time", "real time"])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lab killed at any point: finished records are complete, the running one is kept up to that
-point, no sample is duplicated, and the next reader completes the folder."""
+point, no sample is duplicated. A reader changes nothing; `complete` completes the folder."""
 
 from __future__ import annotations
 
@@ -63,6 +63,12 @@ def measured(parent: Path, *, stored: int = EACH) -> None:
         writer.finish()
 
 
+def completed(parent: Path) -> Run:
+    """The run in `parent`, completed if its lab was killed."""
+    partial = parent / f"{NAME}.partial"
+    return read_run(complete(partial) if partial.exists() else parent / NAME)
+
+
 def check(run: Run) -> None:
     """Checks that all stored values are correct and none is duplicated."""
     seen = set()
@@ -89,7 +95,8 @@ def test_a_lab_killed_at_any_step_leaves_every_finished_record(tmp_path: Path) -
         if killed and not (left and (left[0] / "run.json").exists()):
             assert number < 30, "it had begun"
             continue
-        run = read_run(parent / NAME)
+        check(read_run(parent / NAME))  # as the lab left it
+        run = completed(parent)
         check(run)
         assert run.path == parent / NAME, "completed, and under its name"
         ended = sum(entry.status == "ok" for entry in run.manifest.records)
@@ -118,7 +125,7 @@ def test_a_record_is_finished_once_it_is_closed(tmp_path: Path) -> None:
         os._exit(9)
 
     assert ends_at(10**9, work)
-    run = read_run(tmp_path / NAME)
+    run = completed(tmp_path)
     assert [(entry.id, entry.status) for entry in run.manifest.records] == [
         (10, "ok"),
         (11, "ok"),
@@ -187,7 +194,7 @@ def test_the_samples_a_killed_target_held_are_in_the_run_once(
     tmp_path: Path, handed_over: int, held: int
 ) -> None:
     killed_with_storage(tmp_path, handed_over, held)
-    run = read_run(tmp_path / NAME)
+    run = completed(tmp_path)
     entry = run.record(20)
     assert [lane.taken for lane in entry.lanes] == [held, held]
     assert all(lane.sha256 for lane in entry.lanes)
@@ -206,7 +213,7 @@ def test_the_next_completion_finishes_one_that_was_killed_at_any_step(tmp_path: 
         shutil.copytree(tmp_path / "left", parent)
         storage.write_bytes(kept)
         killed = ends_at(number, lambda parent=parent: complete(parent / f"{NAME}.partial"))  # type: ignore[misc]
-        run = read_run(parent / NAME)
+        run = completed(parent)
         assert [lane.taken for lane in run.record(20).lanes] == [31_000, 31_000]
         check(run)
         shutil.rmtree(parent)
@@ -244,7 +251,7 @@ def test_a_foreign_file_named_by_a_folder_is_not_touched(tmp_path: Path) -> None
     precious = tmp_path / "precious"
     precious.write_text("mine")
     (folder / ".running").write_text(f'{{"storage":"{precious}"}}')
-    assert read_run(folder).path.name == NAME
+    assert completed(tmp_path).path.name == NAME
     assert precious.read_text() == "mine"
 
 
@@ -274,10 +281,12 @@ def test_a_folder_on_a_full_or_read_only_disk_is_read_unchanged(
 
     with monkeypatch.context() as full:
         full.setattr("kadenz.store.salvage.write_manifest", refuse)
+        with pytest.raises(OSError, match="No space left"):
+            completed(tmp_path)
         run = read_run(tmp_path / NAME)
         assert run.path.name.endswith(".partial")
         check(run)
-    run = read_run(tmp_path / NAME)  # with room again
+    run = completed(tmp_path)  # with room again
     assert run.path.name == NAME and run.record(20).lanes[0].taken == 31_000
 
 
