@@ -14,6 +14,7 @@ from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
+from kadenz.store.salvage import complete
 from kadenz.store.storage_file import Held
 from kadenz.wire.records import Verdict
 from tests.store.crashes import ends_at, free_storage_below
@@ -74,7 +75,8 @@ def test_no_sample_is_lost_at_any_step(
         killed = ends_at(number, lambda parent=parent: work(parent))  # type: ignore[misc]
         if (parent / "measured").exists():
             steps += 1
-            run = read_run(parent / NAME)
+            left = parent / f"{NAME}.partial"
+            run = read_run(complete(left) if left.exists() else parent / NAME)
             assert [lane.taken for lane in run.record(RECORD).lanes] == [held, held], number
             check(run)
         shutil.rmtree(parent, ignore_errors=True)

@@ -54,12 +54,12 @@ static void overwrite(const char *name)
 {
     for (word mode = 0; mode < 12; mode++) {
         const word opened[3] = {(word)name, mode, length(name)};
-        const word written[3] = {call(SYS_OPEN, opened), (word)"ruined", 6};
+        const word written[3] = {call(SYS_OPEN, opened), (word) "ruined", 6};
 
         call(SYS_WRITE, written);
     }
     for (word handle = 0; handle < 32; handle++) { /* also what QEMU itself has open */
-        const word written[3] = {handle, (word)"ruined", 6};
+        const word written[3] = {handle, (word) "ruined", 6};
 
         call(SYS_WRITE, written);
     }
