@@ -24,7 +24,7 @@ def number(params: Mapping[str, Value], name: str, default: int = 0) -> int:
 def period_us(params: Mapping[str, Value], tick_hz: int, lane: int = 0) -> float:
     """The period of the thread of a lane, in µs: the nearest whole number of ticks, at least one.
 
-    `suite/bench/period.h` rounds it. With 0 ticks per second it is as asked; 0.0 is none.
+    `period.h` of the suite rounds it. With 0 ticks per second it is as asked; 0.0 is none.
     """
     asked = number(params, PERIOD)
     if not asked:

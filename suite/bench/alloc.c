@@ -8,7 +8,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 #include "vocabulary.h"
 
 #define RANK 7u

@@ -6,7 +6,7 @@
  */
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 /* Instructions of the short loop: more than the compiler's own around the calls. */
 #define SHORT 1000u

@@ -8,7 +8,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 enum { READS, PARAMS };
 static const struct kdz_param params[PARAMS] = {[READS] = {"reads", 1000, 2, 100000000}};

@@ -10,7 +10,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 enum { MILLISECONDS, PARAMS };
 static const struct kdz_param params[PARAMS] = {[MILLISECONDS] = {"milliseconds", 200, 1, 2000}};

@@ -5,7 +5,7 @@
  */
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 static void measure(struct kdz_point *point)
 {

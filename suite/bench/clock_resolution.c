@@ -6,7 +6,7 @@
  */
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 /* A clock that stands still this many reads is broken. */
 #define READS_MAX 10000000u

@@ -3,7 +3,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 #define RANK_WAITER (KDZ_CRITICAL_RANK + 1u)
 

@@ -3,8 +3,8 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
 
 #define RANK_LETS_GO 6u
 #define RANK_WAITS 8u

@@ -10,10 +10,10 @@
 
 #include "kadenz/fault.h"
 #include "kadenz/observe.h"
+#include "kadenz/period.h"
 #include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
 #include "migration.h"
-#include "period.h"
 #include "vocabulary.h"
 
 enum param {

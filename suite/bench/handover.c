@@ -3,9 +3,9 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 /* Periods after which a hand-over that did not happen is given up: the proof then fails. */

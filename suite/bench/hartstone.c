@@ -7,7 +7,7 @@
 
 #include "kadenz/suite.h"
 
-#include "period.h"
+#include "kadenz/period.h"
 
 enum experiment { FREQUENCY, FREQUENCIES, LOAD, TASKS, EXPERIMENTS };
 static const char *const experiments[EXPERIMENTS] = {

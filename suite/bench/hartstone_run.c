@@ -6,7 +6,7 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
+#include "kadenz/placement.h"
 #include "loop_speed.h"
 
 #define STACK_BYTES 512u

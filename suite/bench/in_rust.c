@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in_rust.h"
 
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
 #include "micro.h"
-#include "pair.h"
-#include "period.h"
 
 uint32_t kdz_rust_samples(const struct kdz_point *point)
 {

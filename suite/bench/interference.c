@@ -9,10 +9,10 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
 #include "deadline_state.h"
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 
 enum { TASKS };
 static const struct kdz_param params[] = {

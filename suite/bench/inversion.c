@@ -3,8 +3,8 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
-#include "pair.h"
+#include "kadenz/pair.h"
+#include "kadenz/placement.h"
 
 enum { LANE_WAIT, LANE_SECTION };
 

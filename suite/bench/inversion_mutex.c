@@ -7,8 +7,8 @@
  */
 #include "inversion.h"
 
+#include "kadenz/period.h"
 #include "loop_speed.h"
-#include "period.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 

@@ -7,8 +7,8 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
 
 enum { PERIOD_US, RANK, PARAMS };
 static const struct kdz_param params[PARAMS] = {

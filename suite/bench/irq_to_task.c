@@ -8,8 +8,8 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
 
 enum { PERIOD_US, RANK_RAISER, RANK_WAITER, PARAMS };
 static const struct kdz_param params[PARAMS] = {

@@ -11,11 +11,11 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
+#include "kadenz/processes.h"
 #include "last.h"
-#include "pair.h"
-#include "period.h"
-#include "processes.h"
 #include "vocabulary.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)

@@ -6,14 +6,14 @@
  */
 #include "itc_round_trip.h"
 
-#include "carries.h"
-#include "cores.h"
+#include "kadenz/carries.h"
 #include "kadenz/fault.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
+#include "kadenz/processes.h"
 #include "kadenz/suite.h"
 #include "last.h"
-#include "pair.h"
-#include "period.h"
-#include "processes.h"
 
 #ifndef KDZ_MESSAGE_BYTES_MAX
 #error "board.cmake defines KDZ_MESSAGE_BYTES_MAX, the largest message of itc/"

@@ -15,7 +15,7 @@
 
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 enum { KDZ_LANE_BATCH, KDZ_LANE_EMPTY_LOOP, KDZ_BATCH_LANES };
 extern const char *const kdz_batch_lanes[KDZ_BATCH_LANES];

@@ -13,7 +13,7 @@
  */
 #include "micro.h"
 
-#include "carries.h"
+#include "kadenz/carries.h"
 #include "vocabulary.h"
 
 #define SIZE_MAX_BYTES 64u

@@ -11,7 +11,7 @@
 #include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
 
-#include "cores.h"
+#include "kadenz/placement.h"
 
 enum { ITERATIONS, RANK_LOW, RANK_HIGH, CORE_LOW, CORE_HIGH, PARAMS };
 static const struct kdz_param batch_params[PARAMS] = {

@@ -3,9 +3,9 @@
 
 #include "kadenz/thread_options.h"
 
-#include "cores.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 #include "loop_speed.h"
-#include "period.h"
 
 /* Of each load in turn: the study's "heavy work" has a loop of 2 ms. */
 #define LOAD_US 2000u

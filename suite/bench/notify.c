@@ -3,11 +3,11 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
+#include "kadenz/processes.h"
 #include "last.h"
-#include "pair.h"
-#include "period.h"
-#include "processes.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 /* Rounds of a millisecond that task 1 gives task 2 to start. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pair.h"
+#include "kadenz/pair.h"
 
 #include "kadenz/thread_options.h"
 
-#include "cores.h"
+#include "kadenz/placement.h"
 
 /* Turns of a loop between two looks, and looks between two questions for the time. */
 #define QUIET_TURNS 16u

@@ -3,7 +3,7 @@
 
 #include "kadenz/suite.h"
 
-#include "period.h"
+#include "kadenz/period.h"
 #include "sound_clock.h"
 
 static const char *const companions[] = {"ticks"};

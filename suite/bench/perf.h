@@ -9,7 +9,7 @@
 
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 /* Companions: none where a tick of the kernel is shorter than a sample. */
 void kdz_perf_shape(const struct kdz_point *point, struct kdz_shape *shape);

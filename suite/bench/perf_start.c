@@ -7,7 +7,7 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
+#include "kadenz/placement.h"
 
 #define RANK_LOW 7u
 #define RANK_HIGH 8u

@@ -11,7 +11,7 @@
 #include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
 
-#include "period.h"
+#include "kadenz/period.h"
 
 #define RANK_LOW 7u
 #define RANK_HIGH 8u

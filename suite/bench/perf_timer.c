@@ -8,7 +8,7 @@
 
 #include "kadenz/suite.h"
 
-#include "period.h"
+#include "kadenz/period.h"
 
 #define RANK 7u
 

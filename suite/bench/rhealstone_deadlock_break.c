@@ -9,7 +9,7 @@
  */
 #include "inversion.h"
 
-#include "period.h"
+#include "kadenz/period.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
 

@@ -14,8 +14,8 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
-#include "pair.h"
+#include "kadenz/pair.h"
+#include "kadenz/placement.h"
 
 /* Looks for an answer before it is given up. */
 #define LOOKS_MAX 100000000u

@@ -17,10 +17,10 @@
 
 #include "kadenz/suite.h"
 
-#include "carries.h"
-#include "cores.h"
+#include "kadenz/carries.h"
+#include "kadenz/pair.h"
+#include "kadenz/placement.h"
 #include "loop_speed.h"
-#include "pair.h"
 #include "vocabulary.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)

@@ -18,9 +18,9 @@
 #include "kadenz/suite.h"
 #include "kadenz/thread_options.h"
 
-#include "cores.h"
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 2u) /* one more urgent than it has to fit */
 #define HOLD_TURNS 16u                 /* of the loop between two looks at the clock */

@@ -3,8 +3,8 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
-#include "period.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 
 /* The least that each needs: five stacks have to fit beside the suite's into 16 KiB. */
 #define STACK_BYTES 512u

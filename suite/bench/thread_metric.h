@@ -13,7 +13,7 @@
 
 #include "kadenz/bench.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 #define KDZ_TM_THREADS_MAX 5u
 #define KDZ_TM_SOURCE "Thread-Metric"

@@ -7,7 +7,7 @@
 
 #include "kadenz/suite.h"
 
-#include "carries.h"
+#include "kadenz/carries.h"
 #include "vocabulary.h"
 
 #define WORDS 4u

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timer.h"
 
-#include "pair.h"
-#include "period.h"
+#include "kadenz/pair.h"
+#include "kadenz/period.h"
 
 #define FAR_S 1000u /* longer than any record */
 /* A tick that is shorter tells moments finely enough without waiting for its beginning. */

@@ -7,7 +7,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 #define RANK 7u
 

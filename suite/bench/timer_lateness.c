@@ -7,7 +7,7 @@
 
 #include "kadenz/suite.h"
 
-#include "pair.h"
+#include "kadenz/pair.h"
 
 #define RANK 10u /* that of the threads of cyclic/wakeup-latency */
 /* Moments that may pass before the thread enters the first of them. */

@@ -12,9 +12,9 @@
 
 #include "kadenz/suite.h"
 
-#include "cores.h"
 #include "deadline_state.h"
-#include "period.h"
+#include "kadenz/period.h"
+#include "kadenz/placement.h"
 
 #define TASKS_MAX KDZ_TASKSET_MAX
 #define STACK_BYTES 512u

@@ -1,6 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KDZ_BENCH_CARRIES_H
-#define KDZ_BENCH_CARRIES_H
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Sizes that a channel carries.
+ */
+#ifndef KADENZ_CARRIES_H
+#define KADENZ_CARRIES_H
 
 #include "kadenz/mechanism.h"
 #include "kadenz/record.h"

@@ -1,6 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KDZ_BENCH_CORES_H
-#define KDZ_BENCH_CORES_H
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cores on which the threads of a benchmark run, as a plan names them.
+ */
+#ifndef KADENZ_PLACEMENT_H
+#define KADENZ_PLACEMENT_H
 
 #include "kadenz/bench.h"
 #include "kadenz/thread_options.h"

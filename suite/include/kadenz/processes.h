@@ -1,6 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KDZ_BENCH_PROCESSES_H
-#define KDZ_BENCH_PROCESSES_H
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A thread in a process of its own, as a plan asks for it.
+ */
+#ifndef KADENZ_PROCESSES_H
+#define KADENZ_PROCESSES_H
 
 #include "kadenz/bench.h"
 #include "kadenz/thread_options.h"

@@ -1,6 +1,9 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KDZ_BENCH_PERIOD_H
-#define KDZ_BENCH_PERIOD_H
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Periods of a benchmark in ticks of the kernel.
+ */
+#ifndef KADENZ_PERIOD_H
+#define KADENZ_PERIOD_H
 
 #include "kadenz/kernel.h"
 

@@ -2,8 +2,8 @@
  *
  * Threads that do something with each other, or one alone.
  */
-#ifndef KDZ_BENCH_PAIR_H
-#define KDZ_BENCH_PAIR_H
+#ifndef KADENZ_PAIR_H
+#define KADENZ_PAIR_H
 
 #include "kadenz/bench.h"
 
@@ -11,7 +11,7 @@ struct kdz_party {
     const char *name;
     void (*entry)(void *arg);
     uint8_t rank;
-    uint8_t core; /* as a plan names it: see cores.h */
+    uint8_t core; /* as a plan names it: see placement.h */
 };
 
 /* The notes of a thread: on a board of several cores, one that is bound to a core notes where it
