@@ -32,6 +32,10 @@ tier = "emulated" # or "board" for silicon
 # Conditions, as options of `kadenz run` without the dashes:
 # [target.mine.conditions]
 # load = ["none", "disk"]
+
+# Mechanisms of your kernels that the suite does not know, by their calls:
+# [mechanisms]
+# channel = ["mailbox"]
 """
 _CAMPAIGN = """\
 # What to measure: docs/reference/campaign.md

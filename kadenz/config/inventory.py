@@ -20,7 +20,7 @@ from kadenz.config.board import Board
 from kadenz.config.campaign import Campaign
 from kadenz.config.debug_server import DebugServer
 from kadenz.config.kernel import Kernel
-from kadenz.config.lab_file import find_lab
+from kadenz.config.lab_file import Mechanisms, find_lab
 from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, KadenzError, UsageError
@@ -116,6 +116,25 @@ def benches() -> list[Path]:
     """The C files in the lab's bench/: benchmarks that become part of each image."""
     lab = find_lab()
     return sorted((lab.folder / "bench").glob("*.c")) if lab is not None else []
+
+
+def mechanisms() -> Mechanisms:
+    """The names of mechanisms that the lab adds to the suite's.
+
+    Raises ConfigError for a name that the suite has: it means the same in every lab.
+    """
+    lab = find_lab()
+    own = Mechanisms() if lab is None else lab.file.mechanisms
+    if lab is not None and own.names:
+        text = "".join(file.read_text() for file in (root() / "suite/bench").glob("*.[ch]"))
+        for name in own.names:
+            if re.search(f'"(itc/)?{name}"', text):
+                raise ConfigError(
+                    f"{lab.path}: [mechanisms] `{name}`: the suite has this name",
+                    remedy="Remove it if your kernel keeps what conformance asks of the suite's; "
+                    "else rename yours",
+                )
+    return own
 
 
 # ---- kernels and boards --------------------------------------------------------------------------
@@ -310,6 +329,10 @@ def problems() -> list[KadenzError]:
                 read(name)
             except KadenzError as error:
                 errors.append(error)
+    try:
+        mechanisms()
+    except KadenzError as error:
+        errors.append(error)
     return errors
 
 

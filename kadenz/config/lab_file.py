@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -20,6 +21,7 @@ FILE = "kadenz.toml"
 VARIABLE = "KADENZ_LAB"
 # A value of a condition's option: `load = "disk"`, `load = ["none", "disk"]`.
 ConditionValue = str | int | bool | list[str]
+_MECHANISM = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
 class LabTarget(FileModel, kw_only=True, frozen=True):
@@ -71,12 +73,40 @@ class Defaults(FileModel, kw_only=True, frozen=True):
     archive: str = "archive"  # folder relative to the lab, or URL of an object store
 
 
+class Mechanisms(FileModel, kw_only=True, frozen=True):
+    """The [mechanisms] table: names that the suite does not know, by the calls of mechanism.h."""
+
+    channel: tuple[str, ...] = ()
+    notify: tuple[str, ...] = ()
+    lock: tuple[str, ...] = ()
+    timer: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a name that no benchmark can have, or that is there twice."""
+        names = self.names
+        for name in names:
+            if not _MECHANISM.fullmatch(name):
+                raise ValueError(
+                    f"`{name}`: a mechanism has lower-case letters and digits, and words joined "
+                    "by a hyphen"
+                )
+            if names.count(name) > 1:
+                raise ValueError(f"`{name}` is there twice")
+
+    @property
+    def names(self) -> list[str]:
+        """Of all kinds."""
+        return [*self.channel, *self.notify, *self.lock, *self.timer, *self.memory]
+
+
 class LabFile(FileModel, kw_only=True, frozen=True):
     """kadenz.toml. Every table may be left out: an empty file makes a lab, too."""
 
     title: str = ""
     defaults: Defaults = Defaults()
     target: dict[str, LabTarget] = msgspec.field(default_factory=dict)
+    mechanisms: Mechanisms = Mechanisms()
 
     def __post_init__(self) -> None:
         """Raises ValueError for a target's name that the command line would misread."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
 from kadenz import build_key
 from kadenz.config import inventory
 from kadenz.config.board import Board
@@ -210,6 +212,9 @@ def _options(
         options["KDZ_KERNEL_TARGET"] = source.target
         options["KDZ_KERNEL_INCLUDE"] = ";".join(str(one) for one in source.include)
         options |= source.cache
+    for kind, names in msgspec.structs.asdict(inventory.mechanisms()).items():
+        if names:
+            options[f"KDZ_LAB_{kind.upper()}"] = ";".join(names)
     for file in extra:
         if not file.exists():
             raise UsageError(f"--bench {file}: no such file or folder", remedy="Check the name")

@@ -38,6 +38,7 @@ def check_declared(
 def _declared(extra_bench: Sequence[Path]) -> set[str]:
     """Every word; a macro may make one name of several: `"itc/" name "-one-way"`."""
     words = {word for file in _sources(extra_bench) for word in _WORD.findall(_text(file))}
+    words |= {*inventory.mechanisms().names}
     families = [word for word in words if word.endswith("/")]
     endings = [word for word in words if word.startswith("-")]
     names = {word for word in words if re.fullmatch(r"[a-z][a-z0-9-]*", word)}
