@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kadenz.errors import UsageError
 from kadenz.images import suite_forms
+from kadenz.images.needed_settings import needed_settings
 from kadenz.images.suite_sources import KERNEL_SETTINGS, MAIN, SETTINGS, Suite
 
 
@@ -104,6 +105,10 @@ def _kernel(suite: Suite) -> str:
             f"`{KERNEL_SETTINGS}/` shows the settings that kadenz measures with; it is not on the "
             "include path, since your own files take its place."
         )
+    texts = (text.decode() for name, text in suite.contents.items() if name.endswith((".c", ".h")))
+    needed = needed_settings(texts)
+    if needed:
+        words.append(f"The port needs {_code(*needed)}; any other value stops the compiler.")
     return " ".join(words)
 
 

@@ -5,6 +5,9 @@
  */
 #include "freertos_port.h"
 
+KDZ_NEEDED(INCLUDE_vTaskDelayUntil == 1, "INCLUDE_vTaskDelayUntil 1",
+           "before V10.4.2: periodic benchmarks sleep until a moment");
+
 kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
 {
     const bool ahead = (int32_t)(*wake + period_ticks - xTaskGetTickCount()) > 0;

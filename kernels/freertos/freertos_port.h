@@ -7,13 +7,12 @@
 
 #include "kadenz/kernel.h"
 
+#include "needed_settings.h"
+
 #include <stdbool.h>
 
 #include <FreeRTOS.h>
 #include <task.h>
-
-_Static_assert(configMAX_PRIORITIES > KDZ_RANK_MAX,
-               "FreeRTOSConfig.h: configMAX_PRIORITIES has to be 13 or more: the suite's 12 ranks");
 
 /* Pools. Handles index them; a place is free while its pointer is NULL. */
 #define THREADS_MAX 9 /* the suite's main thread is one */

@@ -4,6 +4,13 @@
  */
 #include "freertos_port.h"
 
+#ifdef configNUMBER_OF_CORES
+KDZ_NEEDED(configNUMBER_OF_CORES == 1, "configNUMBER_OF_CORES 1", "the board has one core");
+#endif
+/* A configuration may read its clock from a variable. */
+KDZ_NEEDED(!__builtin_constant_p(configCPU_CLOCK_HZ) || configCPU_CLOCK_HZ == KDZ_BOARD_TIMER_HZ,
+           "configCPU_CLOCK_HZ KDZ_BOARD_TIMER_HZ", "the tick's timer has the board's rate");
+
 BaseType_t kdz_freertos_create_task(const struct kdz_thread_spec *spec, uint16_t stack_words,
                                     TaskFunction_t run, struct thread *thread)
 {

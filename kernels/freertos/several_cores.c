@@ -9,6 +9,17 @@
 #include "kadenz/mechanism.h"
 #include "kadenz/thread_options.h"
 
+KDZ_NEEDED(configNUMBER_OF_CORES == KDZ_BOARD_CORES, "configNUMBER_OF_CORES KDZ_BOARD_CORES",
+           "on a board with several cores: the kernel runs on all of them");
+KDZ_NEEDED(configUSE_CORE_AFFINITY == 1, "configUSE_CORE_AFFINITY 1",
+           "on several cores: a thread stays on the core that a plan names");
+KDZ_NEEDED(configRUN_MULTIPLE_PRIORITIES == 1, "configRUN_MULTIPLE_PRIORITIES 1",
+           "on several cores: a core runs a less urgent thread beside a more urgent one");
+KDZ_NEEDED(configUSE_PASSIVE_IDLE_HOOK == 1, "configUSE_PASSIVE_IDLE_HOOK 1",
+           "on several cores: the other cores wait for an interrupt, too");
+KDZ_NEEDED(INCLUDE_eTaskGetState == 1, "INCLUDE_eTaskGetState 1",
+           "on several cores: a thread is deleted once it is off its core");
+
 KDZ_HAS(affinity, "affinity");
 
 static UBaseType_t mask_of(uint8_t core)

@@ -6,6 +6,11 @@
 
 #include "kadenz/fault.h"
 
+KDZ_NEEDED(configUSE_TIME_SLICING == 0, "configUSE_TIME_SLICING 0",
+           "equals take turns by their own calls, never by the tick");
+KDZ_NEEDED(configUSE_IDLE_HOOK == 1, "configUSE_IDLE_HOOK 1",
+           "the port's vApplicationIdleHook waits for an interrupt");
+
 #define STACK_BYTES_MAIN 1280u /* the suite uses about 720 of it, measured on both boards */
 
 const char *kdz_kernel_name(void)

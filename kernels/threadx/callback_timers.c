@@ -59,7 +59,13 @@ static void destroy(kdz_handle timer)
     timers[timer].used = false;
 }
 
-static const struct kdz_callback_timer_ops ops = {create, start, stop, destroy, false};
+#ifdef TX_TIMER_PROCESS_IN_ISR
+#define IN_INTERRUPT true
+#else
+#define IN_INTERRUPT false
+#endif
+
+static const struct kdz_callback_timer_ops ops = {create, start, stop, destroy, IN_INTERRUPT};
 static const struct kdz_mechanism callback_timer = {.name = "callback-timer",
                                                     .callback_timer = &ops};
 KDZ_MECHANISM(callback_timer);

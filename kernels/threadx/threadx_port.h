@@ -6,6 +6,7 @@
 #define THREADX_PORT_H
 
 #include "kadenz/kernel.h"
+#include "kadenz/needed.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,6 +17,16 @@
 /* Pools. Handles index them. */
 #define THREADS_MAX 9 /* the suite's main thread, and the eight of hartstone/ */
 #define OBJECTS_MAX 8 /* of each kind */
+
+#ifdef TX_NO_TIMER
+#error "needed: TX_NO_TIMER not defined: threads sleep, and waits have time-outs"
+#endif
+KDZ_NEEDED(TX_MAX_PRIORITIES > KDZ_RANK_MAX, "TX_MAX_PRIORITIES 32 or more",
+           "12 ranks below the timers' thread");
+#ifdef TX_TIMER_THREAD_PRIORITY
+KDZ_NEEDED(TX_TIMER_THREAD_PRIORITY == 0, "TX_TIMER_THREAD_PRIORITY 0",
+           "sleep and time-outs end by the timers' thread: it is above every rank");
+#endif
 
 /* KDZ_FOREVER and 0 are ThreadX's own numbers for them. */
 _Static_assert(KDZ_FOREVER == TX_WAIT_FOREVER, "time-outs pass through");

@@ -6,6 +6,10 @@
 
 #include "kadenz/mechanism.h"
 
+/* kdz_rank_native gives the most urgent rank Zephyr's priority 0. */
+KDZ_NEEDED(CONFIG_PRIORITY_CEILING <= 0, "CONFIG_PRIORITY_CEILING=0 or less",
+           "a waiter of any rank lends it to the owner of a mutex");
+
 KDZ_HAS(mutex, "mutex");
 KDZ_HAS(priority_inheritance, "priority-inheritance");
 

@@ -7,8 +7,8 @@
 
 #include "kadenz/fault.h"
 
-_Static_assert(CONFIG_SYS_CLOCK_TICKS_PER_SEC >= 1000,
-               "CONFIG_SYS_CLOCK_TICKS_PER_SEC=1000 or more");
+KDZ_NEEDED(CONFIG_SYS_CLOCK_TICKS_PER_SEC >= 1000, "CONFIG_SYS_CLOCK_TICKS_PER_SEC=1000 or more",
+           "periods are whole milliseconds");
 
 kdz_handle kdz_zephyr_place(bool taken[OBJECTS_MAX])
 {

@@ -10,7 +10,14 @@
 
 #define STACK_BYTES 2048
 
-_Static_assert(CONFIG_NUM_PREEMPT_PRIORITIES >= KDZ_RANK_MAX, "a priority for each rank");
+#ifndef CONFIG_MULTITHREADING
+#error "needed: CONFIG_MULTITHREADING=y: benchmarks have threads"
+#endif
+#if defined CONFIG_TIMESLICING && CONFIG_TIMESLICE_SIZE > 0
+#error "needed: CONFIG_TIMESLICING=n: equals take turns by their own calls, never by the tick"
+#endif
+KDZ_NEEDED(CONFIG_NUM_PREEMPT_PRIORITIES >= KDZ_RANK_MAX,
+           "CONFIG_NUM_PREEMPT_PRIORITIES=12 or more", "a priority for each rank");
 
 KDZ_HAS(suspend, "suspend");
 KDZ_HAS(yield, "yield");

@@ -6,6 +6,7 @@
 #define ZEPHYR_PORT_H
 
 #include "kadenz/kernel.h"
+#include "kadenz/needed.h"
 
 #include <stdbool.h>
 #include <stddef.h>

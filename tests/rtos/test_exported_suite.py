@@ -203,6 +203,16 @@ def test_the_readme_leads_to_a_first_run_in_ten_lines(exports: dict[str, Path]) 
         assert "kadenz run mazzi2021 --target stm32f4@emulated --image" in lines[-1]
 
 
+def test_the_readme_has_the_settings_that_the_board_needs(exports: dict[str, Path]) -> None:
+    for folder in exports.values():
+        text = (folder / "README.md").read_text()
+        for setting in ("configUSE_TIME_SLICING 0", "configUSE_IDLE_HOOK 1"):
+            assert f"`{setting}`" in text
+        assert "`INCLUDE_uxTaskGetStackHighWaterMark 1`" in text
+        assert "configUSE_CORE_AFFINITY" not in text  # of boards with several cores
+        assert "configMTIME_BASE_ADDRESS" not in text  # of RISC-V
+
+
 def sources_of(folder: Path, text: str) -> list[str]:
     """The C and assembler files that a form names; all exist."""
     found = re.findall(r"[\w./${}()-]+\.[cS]\b", text)

@@ -5,7 +5,20 @@
 #ifndef KDZ_CMSIS_SETTINGS_H
 #define KDZ_CMSIS_SETTINGS_H
 
+#include "kadenz/needed.h"
+
 #include <RTX_Config.h>
+
+KDZ_NEEDED(OS_ROBIN_ENABLE == 0, "OS_ROBIN_ENABLE 0",
+           "equals take turns by their own calls, never by the tick");
+KDZ_NEEDED(OS_PRIVILEGE_MODE == 1, "OS_PRIVILEGE_MODE 1", "a thread raises the software interrupt");
+KDZ_NEEDED(OS_TICK_FREQ >= 1000, "OS_TICK_FREQ 1000 or more", "periods are whole milliseconds");
+KDZ_NEEDED(OS_TIMER_THREAD_PRIO >= 40, "OS_TIMER_THREAD_PRIO 40 or more",
+           "the timers' thread is above the 12 ranks");
+KDZ_NEEDED(OS_TIMER_CB_QUEUE >= 32, "OS_TIMER_CB_QUEUE 32 or more",
+           "32 timers are due at one tick");
+KDZ_NEEDED(OS_ISR_FIFO_QUEUE >= 48, "OS_ISR_FIFO_QUEUE 48 or more",
+           "each timer that is due is a call from an interrupt");
 
 #define TEXT(value) TEXT_OF(value)
 #define TEXT_OF(value) #value

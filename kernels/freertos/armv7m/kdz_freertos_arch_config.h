@@ -9,9 +9,6 @@
 #define configPRIO_BITS KDZ_BOARD_PRIORITY_BITS
 #define configKERNEL_INTERRUPT_PRIORITY 0xffu
 #define configMAX_SYSCALL_INTERRUPT_PRIORITY KDZ_BOARD_KERNEL_PRIORITY_LIMIT
-#if KDZ_BOARD_IRQ_PRIORITY < KDZ_BOARD_KERNEL_PRIORITY_LIMIT
-#error "the software interrupt calls FreeRTOS: KDZ_BOARD_IRQ_PRIORITY is too urgent"
-#endif
 
 #define vPortSVCHandler SVC_Handler
 #define xPortPendSVHandler PendSV_Handler

@@ -7,6 +7,31 @@
 #include "kadenz/board.h"
 #include "kadenz/mechanism.h"
 
+#ifndef KDZ_OWN_VECTORS /* vectors of the user's, with FreeRTOS's own names */
+#ifndef vPortSVCHandler
+#error "needed: vPortSVCHandler SVC_Handler: its name in kadenz's vectors (or KDZ_OWN_VECTORS)"
+#endif
+#ifndef xPortPendSVHandler
+#error "needed: xPortPendSVHandler PendSV_Handler: as above"
+#endif
+#ifndef xPortSysTickHandler
+#error "needed: xPortSysTickHandler SysTick_Handler: as above"
+#endif
+#endif
+#ifdef configSYSTICK_CLOCK_HZ
+#error "needed: configSYSTICK_CLOCK_HZ not defined: the tick counts the core's clock"
+#endif
+#ifdef configMAX_SYSCALL_INTERRUPT_PRIORITY /* Armv7-M */
+KDZ_NEEDED(configMAX_SYSCALL_INTERRUPT_PRIORITY <= KDZ_BOARD_IRQ_PRIORITY,
+           "configMAX_SYSCALL_INTERRUPT_PRIORITY KDZ_BOARD_IRQ_PRIORITY or less",
+           "the board's software interrupt calls FreeRTOS");
+#endif
+#ifdef configKERNEL_INTERRUPT_PRIORITY
+KDZ_NEEDED(configKERNEL_INTERRUPT_PRIORITY >= KDZ_BOARD_IRQ_PRIORITY,
+           "configKERNEL_INTERRUPT_PRIORITY KDZ_BOARD_IRQ_PRIORITY or more",
+           "no switch of threads interrupts the board's software interrupt");
+#endif
+
 KDZ_HAS(interrupt, "interrupt");
 
 static void (*connected)(struct kdz_isr *isr);

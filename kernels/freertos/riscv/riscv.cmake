@@ -3,7 +3,9 @@
 set(freertos_port ${freertos}/portable/GCC/RISC-V)
 target_sources(freertos PRIVATE ${freertos_port}/port.c ${freertos_port}/portASM.S)
 target_include_directories(freertos SYSTEM PUBLIC ${freertos_port})
-target_compile_definitions(kadenz-suite PRIVATE KDZ_FREERTOS_PORT="GCC/RISC-V")
+target_compile_definitions(kadenz-suite PRIVATE
+    KDZ_FREERTOS_PORT="GCC/RISC-V"
+    KDZ_FREERTOS_CLINT=${KDZ_BOARD_CLINT_ADDRESS})
 target_link_options(kadenz-suite PRIVATE
     -Wl,--defsym=kdz_riscv_handler=freertos_risc_v_trap_handler)
 
@@ -39,4 +41,4 @@ else()
     target_compile_definitions(freertos PRIVATE
         portasmHANDLE_INTERRUPT=kdz_freertos_external_interrupt)
 endif()
-target_sources(kadenz-suite PRIVATE ${KDZ_ARCH_TICK_DUE})
+target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/needed_clint.c ${KDZ_ARCH_TICK_DUE})

@@ -11,7 +11,7 @@
 #include <zephyr/irq.h>
 
 #ifdef CONFIG_SMP
-#error "CONFIG_SMP=n: with several cores, Zephyr uses the software interrupt between them"
+#error "needed: CONFIG_SMP=n: with several cores, Zephyr uses the software interrupt between them"
 #endif
 
 #define MACHINE_SOFTWARE 3 /* its number in mcause: privileged architecture 1.12, table 3.6 */

@@ -31,6 +31,16 @@ typedef void (*TaskFunction_t)(void *);
 #define configUSE_TICKLESS_IDLE 0
 #define configUSE_QUEUE_SETS 1
 #define configUSE_TIMERS 1
+#define configTIMER_TASK_PRIORITY 24
+#define configUSE_TASK_NOTIFICATIONS 1
+#define configUSE_MUTEXES 1
+#define configUSE_COUNTING_SEMAPHORES 1
+#define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define INCLUDE_vTaskSuspend 1
+#define INCLUDE_vTaskDelete 1
+#define INCLUDE_xTaskDelayUntil 1
+#define INCLUDE_xTaskGetCurrentTaskHandle 1
+#define INCLUDE_uxTaskGetStackHighWaterMark 1
 #define portMAX_DELAY UINT32_MAX
 #define configMESSAGE_BUFFER_LENGTH_TYPE size_t
 

@@ -11,7 +11,9 @@
 #include <stdint.h>
 
 #define CONFIG_BOARD "declared"
+#define CONFIG_MULTITHREADING 1
 #define CONFIG_NUM_PREEMPT_PRIORITIES 15
+#define CONFIG_PRIORITY_CEILING (-127)
 #define CONFIG_SYS_CLOCK_TICKS_PER_SEC 1000
 
 typedef int64_t k_ticks_t;
