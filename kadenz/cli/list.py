@@ -11,13 +11,19 @@ from kadenz.cli.names import complete_benchmark, complete_target
 from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kadenz.config.board import Board
     from kadenz.config.target_name import TargetName
     from kadenz.lab.catalog import Catalog
 
+_PARTS = ("benchmarks", "targets", "campaigns", "loads")
+
 
 @click.command("list")
-@click.argument("name", required=False, metavar="[BENCHMARK]", shell_complete=complete_benchmark)
+@click.argument(
+    "name", required=False, metavar="[BENCHMARK|PART]", shell_complete=complete_benchmark
+)
 @click.option(
     "--target",
     "only",
@@ -26,25 +32,34 @@ if TYPE_CHECKING:
     help="List this target only. May be repeated. Default: all.",
 )
 @click.option("--build", is_flag=True, help="Build missing images to list their benchmarks.")
+@click.option("--parts", is_flag=True, help="Only print the folder of kadenz's own parts.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-def list_(name: str | None, only: tuple[str, ...], build: bool, as_json: bool) -> None:
+def list_(name: str | None, only: tuple[str, ...], build: bool, parts: bool, as_json: bool) -> None:
     """List benchmarks with their end points, targets, campaigns and loads.
 
     Each image reports its own benchmarks; those of a target are listed once its image is built.
-    With a BENCHMARK, show its details. Parts of the lab are marked; problems with its files are
-    shown at the end.
+    Before any is built, the suite's are listed. With a BENCHMARK, show its details. With a PART
+    (`benchmarks`, `targets`, `campaigns` or `loads`), list this alone. Parts of the lab are marked;
+    problems with its files are shown at the end.
     """
+    if parts:
+        from kadenz.config import inventory
+
+        click.echo(inventory.root())
+        return
     answer = _everything(only, build)
-    if name is not None:
+    part = name if name in _PARTS else None
+    if name is not None and part is None:
         answer["benchmarks"] = [_the_one(name, answer["benchmarks"])]
     if as_json:
         import msgspec
 
-        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
-    elif name is not None:
+        shown = answer if part is None else {part: answer[part]}
+        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1))
+    elif name is not None and part is None:
         _write_benchmark(answer["benchmarks"][0], answer["targets"])
     else:
-        _write_overview(answer)
+        _write_overview(answer, _PARTS if part is None else [part])
 
 
 def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
@@ -54,10 +69,8 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
     for bench in benchmarks:
         if bench["name"] == name:
             return bench
-    near = difflib.get_close_matches(name, [bench["name"] for bench in benchmarks], n=3)
+    near = difflib.get_close_matches(name, [*_PARTS, *(one["name"] for one in benchmarks)], n=3)
     remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` shows all names"
-    if not benchmarks:
-        remedy = "No image is built yet; `kadenz list --build` builds them"
     raise UsageError(f"{name}: no such benchmark", remedy=remedy)
 
 
@@ -96,7 +109,7 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
             }
         )
     return {
-        "benchmarks": _benchmarks(catalogs),
+        "benchmarks": _benchmarks(catalogs) if catalogs else _described(),
         "targets": targets,
         "campaigns": [
             {"name": name, "title": campaign.title, "file": str(file), "from": origin(file)}
@@ -187,19 +200,60 @@ def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
     return [found[name] for name in sorted(found)]
 
 
-def _write_overview(answer: dict[str, Any]) -> None:
-    """Prints one line per benchmark, target and campaign, cut to the terminal's width."""
-    targets = answer["targets"]
-    marks = {
-        target["name"]: chr(ord("a") + number)
-        for number, target in enumerate(
-            t for t in targets if t["image"] == "built" and t["verified"]
-        )
+def _described() -> list[dict[str, Any]]:
+    """The benchmarks of the suite and of the lab's sources, before any target was asked."""
+    from kadenz.lab.reference import described
+
+    found = {
+        name: {
+            "name": name,
+            "begins": one.begins,
+            "ends": one.ends,
+            "source": one.source,
+            "params": [{"name": key, "initial": value} for key, value in one.params.items()],
+            "available": {},
+        }
+        for name, one in described().items()
     }
-    if answer["benchmarks"]:
+    return [found[name] for name in sorted(found)]
+
+
+def _write_overview(answer: dict[str, Any], parts: Iterable[str]) -> None:
+    """Prints one line per benchmark, target, campaign and load, cut to the terminal's width."""
+    writers = {
+        "benchmarks": _write_benchmarks,
+        "targets": _write_targets,
+        "campaigns": _write_campaigns,
+        "loads": _write_loads,
+    }
+    for number, part in enumerate(parts):
+        if number:
+            _line("")
+        writers[part](answer)
+    if "benchmarks" in parts:
+        _line("\n`kadenz list BENCHMARK` shows its end points, parameters and targets.")
+    if answer["lab"]:
+        _line(f"\nLab: {answer['lab']}")
+    for problem in answer["problems"]:
+        click.secho(f"\nproblem: {problem['problem']}", fg="red")
+        click.echo(f"try:     {problem['remedy']}")
+
+
+def _marks(targets: list[dict[str, Any]]) -> dict[str, str]:
+    """The letters of targets whose images are built."""
+    built = [one["name"] for one in targets if one["image"] == "built" and one["verified"]]
+    return {name: chr(ord("a") + number) for number, name in enumerate(built)}
+
+
+def _write_benchmarks(answer: dict[str, Any]) -> None:
+    marks = _marks(answer["targets"])
+    if any(bench["available"] for bench in answer["benchmarks"]):
         _line("Benchmarks: targets (letters as below), end points of the timed region")
     else:
-        _line("Benchmarks: no image is built yet; `kadenz list --build` builds them")
+        _line("Benchmarks: end points of the timed region")
+        _line(
+            "No image is built yet: `kadenz list --build --target NAME` asks a target for its own"
+        )
     width = max((len(bench["name"]) for bench in answer["benchmarks"]), default=0)
     family = ""
     for bench in answer["benchmarks"]:
@@ -210,8 +264,13 @@ def _write_overview(answer: dict[str, Any]) -> None:
             mark if bench["available"].get(target) == "yes" else "·"
             for target, mark in marks.items()
         )
-        _line(f"  {bench['name']:{width}}  {runs_on}  {bench['begins']} … {bench['ends']}")
-    _line("\nTargets")
+        runs_on += "  " if marks else ""
+        _line(f"  {bench['name']:{width}}  {runs_on}{bench['begins']} … {bench['ends']}")
+
+
+def _write_targets(answer: dict[str, Any]) -> None:
+    targets, marks = answer["targets"], _marks(answer["targets"])
+    _line("Targets")
     width = max((len(target["name"]) for target in targets), default=0)
     for target in targets:
         state = [] if target["image"] == "built" else [target["image"]]
@@ -220,23 +279,22 @@ def _write_overview(answer: dict[str, Any]) -> None:
         remarks = f"({'; '.join(state)}) " if state else ""
         mark = marks.get(target["name"], " ")
         _line(f"  {mark} {target['name']:{width}}  {remarks}{target['title']}")
-    _line("\nCampaigns")
+
+
+def _write_campaigns(answer: dict[str, Any]) -> None:
+    _line("Campaigns")
     width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
     for campaign in answer["campaigns"]:
         remark = "(lab) " if campaign["from"] == "lab" else ""
         _line(f"  {campaign['name']:{width}}  {remark}{campaign['title']}")
-    _line("\nLoads during a benchmark on this Linux (`kadenz run --load NAME`; combine with +)")
+
+
+def _write_loads(answer: dict[str, Any]) -> None:
+    _line("Loads during a benchmark on this Linux (`kadenz run --load NAME`; combine with +)")
     width = max(len(load["name"]) for load in answer["loads"])
     for load in answer["loads"]:
         missing = f" ({load['missing']})" if load["missing"] else ""
         _line(f"  {load['name']:{width}}  {load['title']}{missing}")
-    if answer["benchmarks"]:
-        _line("\n`kadenz list BENCHMARK` shows its end points, parameters and targets.")
-    if answer["lab"]:
-        _line(f"\nLab: {answer['lab']}")
-    for problem in answer["problems"]:
-        click.secho(f"\nproblem: {problem['problem']}", fg="red")
-        click.echo(f"try:     {problem['remedy']}")
 
 
 def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:
@@ -246,10 +304,11 @@ def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> No
     click.echo(f"  to      {bench['ends']}")
     click.echo(f"  source  {bench['source']}")
     for param in bench["params"]:
-        words = param["words"]
+        words = param.get("words")
         initial = words[param["initial"]] if words else param["initial"]
-        bounds = ", ".join(words) if words else f"{param['low']}…{param['high']}"
-        click.echo(f"  --set   {param['name']}={initial}  ({bounds})")
+        bounds = f"  ({param['low']}…{param['high']})" if "low" in param else ""
+        bounds = f"  ({', '.join(words)})" if words else bounds
+        click.echo(f"  --set   {param['name']}={initial}{bounds}")
     for target in targets:
         if target["image"] != "built":
             answer = f"unknown: {target['image']}"

@@ -19,6 +19,7 @@ from kadenz.lab.condition import Setup
 from kadenz.lab.execution import asked_by, default_setup, image_of, make_target
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.hello import check_hello
+from kadenz.lab.reference import described
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
 from kadenz.wire.records import Assembler, NoRecords
@@ -90,8 +91,9 @@ def all_remembered() -> list[Catalog]:
 
 
 def known_benchmarks() -> list[str]:
-    """Names of the benchmarks in built images and in campaigns, sorted."""
+    """Names of the benchmarks of the suite, of built images and of campaigns, sorted."""
     names = {bench.name for catalog in all_remembered() for bench in catalog.benches}
+    names |= described().keys()
     for campaign in inventory.campaigns().values():
         names |= {benchmark.name for benchmark in campaign.benchmark}
     return sorted(names)

@@ -39,7 +39,7 @@ const struct kdz_setting *kdz_kernel_settings(size_t *count)
 /* ---- start ------------------------------------------------------------------------------------
  */
 /* With a kernel: create a thread of rank KDZ_RANK_MAIN that runs entry(arg), start the scheduler.
- */
+ * Its idle thread executes wfi: an emulator's time then jumps to the next interrupt. */
 void kdz_kernel_start(void (*entry)(void *), void *arg)
 {
     entry(arg);
@@ -71,6 +71,7 @@ kdz_handle kdz_thread_self(void)
     return KDZ_UNSUPPORTED;
 }
 
+/* Suspend, resume and cores are in kadenz/thread_options.h, as is spec->options. */
 void kdz_thread_yield(void)
 {
 }

@@ -9,6 +9,7 @@ from kadenz.config.params import Value
 from kadenz.config.target_name import parse_target
 from kadenz.errors import ConfigError
 from kadenz.lab.capture.measured import Measured, measured
+from kadenz.lab.reference import described
 from kadenz.wire.messages import Bench, BenchParam
 
 QUEUE = Bench(
@@ -65,6 +66,20 @@ def test_a_misspelt_benchmark_is_refused(
     with pytest.raises(ConfigError, match="no such benchmark") as error:
         measured(name, parse_target("freertos/stm32f4@board"), {})
     assert "`itc/queue`" in error.value.remedy
+
+
+@pytest.mark.usefixtures("no_image")
+def test_every_benchmark_of_the_suite_misspelt_is_refused() -> None:
+    """Also those that no campaign names."""
+    names = described()
+    assert len(names) > 100
+    for name in names:
+        misspelt = name[:-1]
+        if misspelt in names:
+            continue
+        with pytest.raises(ConfigError, match="no such benchmark") as error:
+            measured(misspelt, parse_target("freertos/stm32f4@board"), {})
+        assert "Did you mean" in error.value.remedy
 
 
 @pytest.mark.usefixtures("no_image")

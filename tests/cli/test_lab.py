@@ -14,6 +14,7 @@ from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.errors import ConfigError, KadenzError
+from kadenz.lab.reference import described
 
 MINE = '[target.mine]\nkernel = "{kernel}"\nboard = "{board}"\ntier = "{tier}"\n'
 STM32 = MINE.format(kernel="freertos", board="stm32f4", tier="emulated")
@@ -92,6 +93,51 @@ def test_list_says_where_each_part_comes_from_and_what_is_wrong(lab: Path) -> No
     checks = {one["name"]: one for one in json.loads(doctor.output)["targets"]}
     assert checks["mine"]["ready"] and not checks["bad"]["ready"]
     assert "[target.bad]" in checks["bad"]["missing"][0]["problem"]
+
+
+def test_a_fresh_lab_lists_benchmarks_before_an_image_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "new"
+    assert kadenz("init", str(folder)).exception is None
+    monkeypatch.chdir(folder)
+    listed = json.loads(kadenz("list", "benchmarks", "--json").output)
+    assert list(listed) == ["benchmarks"]
+    names = [one["name"] for one in listed["benchmarks"]]
+    assert names == sorted(described()) and len(names) > 100
+    for words in ((), ("benchmarks",)):
+        text = kadenz("list", *words).output
+        for one in listed["benchmarks"]:
+            assert f"  {one['name']} " in text and f"{one['begins']} … {one['ends']}" in text
+        assert "No image is built yet: `kadenz list --build --target NAME`" in text
+        assert ("Targets\n" in text) is (words == ())
+    details = kadenz("list", "itc/queue").output
+    assert "return of task 1's send" in details and "--set   size_bytes=60" in details
+    error = kadenz("list", "itc/queu").exception
+    assert isinstance(error, KadenzError) and "itc/queue" in error.remedy
+    (folder / "bench").mkdir()
+    page = (inventory.root() / "docs" / "how-to" / "add-a-benchmark.md").read_text()
+    source = page.partition("```c\n")[2].partition("```")[0]
+    (folder / "bench" / "mine.c").write_text(source)
+    assert "before a give that wakes nobody … its return" in kadenz("list").output
+    assert not (folder / "build").exists()
+
+
+@pytest.mark.parametrize("part", ["benchmarks", "targets", "campaigns", "loads"])
+def test_one_part_is_listed_alone(lab: Path, part: str) -> None:
+    heads = ["Benchmarks:", "Targets\n", "Campaigns\n", "Loads during"]
+    text = kadenz("list", part).output
+    assert [head for head in heads if head in text] == [
+        head for head in heads if head.lower().startswith(part[:5])
+    ]
+    assert list(json.loads(kadenz("list", part, "--json").output)) == [part]
+    error = kadenz("list", part[:-1]).exception
+    assert isinstance(error, KadenzError) and part in error.remedy
+
+
+def test_list_prints_the_folder_of_kadenzs_own_parts(lab: Path) -> None:
+    folder = Path(kadenz("list", "--parts").output.strip())
+    assert folder == inventory.root() and (folder / "kernels/template/port.c").is_file()
 
 
 @pytest.mark.counted

@@ -81,8 +81,6 @@ pytestmark = pytest.mark.counted
 def reader(folder: Path, page: str) -> dict[str, str]:
     """Prepares `folder` for a reader of the page; returns the environment of the reader's shell."""
     text = (ROOT / page).read_text()
-    if "cp -r " in text:  # the page changes the checkout
-        copy_of_the_checkout(folder)
     (folder / ".venv").symlink_to(Path(sys.prefix))
     cycle = np.arange(20_000)
     np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
@@ -98,23 +96,11 @@ def reader(folder: Path, page: str) -> dict[str, str]:
         image = build_image(TargetName("freertos", "stm32f4", "emulated"), instrument)
         shutil.copy2(image.elf.path, folder / "build" / "app.elf")
     path = f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"
-    environment = {
+    return {
         **os.environ,
         "PATH": path,
         "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
     }
-    if "cp -r " in text:
-        environment["KADENZ_ROOT"] = str(folder)
-    return environment
-
-
-def copy_of_the_checkout(folder: Path) -> None:
-    answer = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    for name in answer.stdout.splitlines():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / name, folder / name)
 
 
 def followed_here(page: str) -> list[str]:

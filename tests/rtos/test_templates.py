@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.config.kernel import Kernel
 from kadenz.config.toml import read_toml
 from kadenz.wire.messages import Bench, Conform, End, Hello, Text
+from tests.docs.test_commands import followed, followed_here
 from tests.rtos.images import BOARDS, TARGETS, boot, build
 
 pytestmark = pytest.mark.counted
@@ -97,3 +101,16 @@ def test_a_kernel_may_own_reset() -> None:
     said = boot(folder, "stm32f4", "itc/queue id=1 samples=5\nend\n")
     assert said.one(End).status == "ok"
     assert "started by the kernel's own reset" in said.one(Text).text
+
+
+def test_the_page_on_kernels_works_outside_the_checkout(tmp_path: Path) -> None:
+    """A copy of the template, as the page makes it: measured, and failed by conformance."""
+    page = "docs/how-to/add-a-kernel.md"
+    assert len(followed_here(page)) >= 4
+    assert followed(tmp_path, page) == []
+    lab = tmp_path / "mylab"
+    (run,) = find_runs([lab / "runs"])
+    assert run.manifest.target.name == "mykernel/stm32f4@emulated"
+    assert {record.status for record in run.manifest.records} == {"ok"}
+    text = (inventory.root() / page).read_text()
+    assert "`wfi`" in text and "`kadenz/thread_options.h`" in text

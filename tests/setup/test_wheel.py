@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -22,7 +23,8 @@ from tests.setup.wheel import ROOT, Installed, install
 
 pytestmark = [pytest.mark.counted, pytest.mark.long]
 _DATA = ("boards", "campaigns", "published", "servers", "tunings")
-PARTS = ("LICENSE", "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
+PAGE = "docs/reference/benchmarks.md"
+PARTS = ("LICENSE", PAGE, "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +106,21 @@ def test_it_lists_measures_and_reports_without_writing_into_the_installation(
     installed.run("kadenz", "report", "runs", "--output", "page.html", cwd=lab)
     assert "itc/semaphore-binary" in (lab / "page.html").read_text()
     assert state(installed.venv) == untouched
+
+
+def test_a_benchmark_of_its_lab_has_the_helpers_of_the_suite(
+    installed: Installed, tmp_path: Path
+) -> None:
+    installed.run("kadenz", "init", str(tmp_path), cwd=tmp_path)
+    names = installed.run("kadenz", "list", "benchmarks", cwd=tmp_path).stdout
+    assert "itc/queue" in names and "No image is built yet" in names
+    (tmp_path / "bench").mkdir()
+    shutil.copy2(ROOT / "tests/rtos/targets/lab_ping.c", tmp_path / "bench")
+    words = ("--target", "mine", "--set", "samples=10")
+    installed.run("kadenz", "run", "mine/ping", *words, cwd=tmp_path)
+    (run,) = (tmp_path / "runs").iterdir()
+    records = json.loads((run / "run.json").read_text())["records"]
+    assert [one["status"] for one in records if one["bench"] == "mine/ping"] == ["ok"]
 
 
 def test_it_builds_in_the_cache_of_its_own_version(installed: Installed, tmp_path: Path) -> None:
