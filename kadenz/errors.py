@@ -39,6 +39,10 @@ class UsageError(KadenzError):
     exit_code = EXIT_USAGE
 
 
+class NothingThere(UsageError):
+    """A run, a folder of runs or an archive that is named does not exist."""
+
+
 class ConfigError(KadenzError):
     """An error in a user's file; the message names the file, the key and the nearest known key."""
 

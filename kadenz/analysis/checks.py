@@ -12,6 +12,8 @@ from kadenz.config.params import Params
 
 Outcome = Literal["pass", "fail", "inconclusive"]
 Answer = tuple[Outcome, str, str]  # with `found` and `reason` of a Check
+# Against what a figure is held; "run": what a run must be or have, whatever its figures.
+Kind = Literal["baseline", "limit", "run"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,8 @@ class Check:
     """One check of a run and its outcome.
 
     `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
-    a remark.
+    a remark. `runs` are the folders of the checked runs, `seconds` what measuring the point took
+    them: nothing for a record that the store had.
     """
 
     target: str
@@ -33,6 +36,9 @@ class Check:
     outcome: Outcome
     found: str
     reason: str = ""
+    kind: Kind = "run"
+    runs: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 def figure_text(value: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kadenz.analysis.cycles_missed import (
     MISSES,
@@ -53,7 +53,7 @@ class PointComparison:
     whole point, for any statistic; `p_together` is the p-value of a change, adjusted for all
     comparisons made at once. `repeats`: the runs of each side are byte-identical and would be
     again, so both figures are exact for this plan. `exact`: these figures give the outcome, because
-    no interval decides it.
+    no interval decides it. `measured`: the candidate's records.
     """
 
     target: str
@@ -71,6 +71,7 @@ class PointComparison:
     p_together: float | None = None
     repeats: bool = False
     exact: bool = False
+    measured: SameRuns = field(default_factory=SameRuns)
 
     @property
     def in_question(self) -> bool:
@@ -94,8 +95,8 @@ class SideBySide:
 
     configurations: tuple[Configurations, ...]  # one for each target and load
     points: tuple[PointComparison, ...]
-    only_baseline: tuple[str, ...]
-    only_candidate: tuple[str, ...]
+    only_baseline: tuple[Key, ...]
+    only_candidate: tuple[Key, ...]
     partial: tuple[str, ...] = ()  # runs that are partial
     unmatched: tuple[Run, ...] = ()  # of the candidate: no point of theirs is judged
 
@@ -167,8 +168,8 @@ def compare_sides(
     return SideBySide(
         configurations=tuple(_configurations(baseline, candidate, matched)),
         points=tuple(compared),
-        only_baseline=tuple(k.name for k in matched.baseline if k not in matched.candidate),
-        only_candidate=tuple(k.name for k in matched.candidate if k not in matched.baseline),
+        only_baseline=tuple(k for k in matched.baseline if k not in matched.candidate),
+        only_candidate=tuple(k for k in matched.candidate if k not in matched.baseline),
         partial=tuple(r.path.name for r in (*baseline, *candidate) if r.manifest.partial),
         unmatched=_unmatched(candidate, matched),
     )
@@ -290,6 +291,7 @@ def _open_point(
                 reason=context or refused or across,
                 effect=effect,
                 repeats=asked is not None and asked.repeats,
+                measured=right,
             )
             opened.append(_Open(made, asked, (*runs, name)))
     return opened
@@ -316,6 +318,7 @@ def _open_misses(
         classes=(kinds[0], kinds[1]),
         reason=context or across,
         repeats=asked is not None and asked.repeats,
+        measured=right,
     )
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
     return [_Open(made, asked, (*runs, MISSES))]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kadenz.analysis.checks import Check, Outcome, figure_text
 from kadenz.analysis.comparing import (
@@ -16,10 +16,12 @@ from kadenz.analysis.deadlines import Asked
 from kadenz.analysis.judging import ONE_RUN, SAME, change_words, exact_words
 from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
+from kadenz.analysis.matching import Key
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.holm import holm
 from kadenz.store import Run
 
+_UNMATCHED = "this run has no baseline: none of its points was measured there on the same system"
 # One-sided error of a 95 % interval that lies wholly beyond the limit.
 ALPHA = 0.025
 
@@ -54,6 +56,7 @@ def gate(
     limits: Sequence[Limit] = (),
     between_runs: float = 0.0,
     deadlines: Sequence[Asked] = (),
+    lacking: Sequence[tuple[str, str]] = (),
 ) -> Gate:
     """Checks `runs` against `baseline` (may be empty) and `limits`.
 
@@ -63,7 +66,8 @@ def gate(
     `deadlines` override those of the runs. Figures of runs that repeat themselves are exact,
     against limits and a baseline alike.
     A point that the baseline measured and `runs` did not is inconclusive, never a pass; so is a run
-    without any point to judge. Context (`clock/*`, and benchmarks with a note) is not checked
+    without any point to judge, and each baseline of `lacking`, which does not exist: its name, and
+    why. Context (`clock/*`, and benchmarks with a note) is not checked
     against the baseline.
     """
     checks: list[Check] = []
@@ -82,13 +86,15 @@ def gate(
         )
         checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
         notes = sides.notes
-        checks += [_missing(name, max_worse) for name in sides.only_baseline]
-        checks += [_unmatched(run, max_worse) for run in sides.unmatched]
-        configurations, new = sides.configurations, sides.only_candidate
+        checks += [_missing(key, max_worse) for key in sides.only_baseline]
+        checks += [_of_run(run, "a baseline", _UNMATCHED) for run in sides.unmatched]
+        configurations = sides.configurations
+        new = tuple(key.name for key in sides.only_candidate)
+    checks += [_lacks(name, why) for name, why in lacking]
     for limit in limits:
         checks += limit_checks(runs, limit, between_runs=between_runs, deadlines=deadlines)
     checks += [
-        _note("", run.path.name, "a complete run", f"partial: {run.manifest.partial_reason}")
+        _of_run(run, "a complete run", f"partial: {run.manifest.partial_reason}")
         for run in runs
         if run.manifest.partial
     ]
@@ -147,10 +153,13 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         statistic=point.statistic,
         unit=point.units[1].label,
         clock_class=point.classes[1],
-        asked=f"at most {100.0 * most:g} % worse",
+        asked=_asked(most),
         outcome=outcome,
         found=found,
         reason=reason,
+        kind="baseline",
+        runs=point.measured.folders,
+        seconds=point.measured.seconds,
     )
 
 
@@ -182,15 +191,24 @@ def _caveat(point: PointComparison) -> str:
     return point.comparison.caveat if point.comparison is not None else ""
 
 
-def _missing(name: str, max_worse: float) -> Check:
-    return _note("", name, f"at most {100.0 * max_worse:g} % worse", "not measured in this run")
+def _asked(most: float) -> str:
+    return f"at most {100.0 * most:g} % worse"
 
 
-def _unmatched(run: Run, max_worse: float) -> Check:
-    reason = "this run has no baseline: none of its points was measured there on the same system"
-    target = run.manifest.target.name
-    return _note(target, run.path.name, f"at most {100.0 * max_worse:g} % worse", reason)
+def _missing(key: Key, most: float) -> Check:
+    where = key.group, key.bench, dict(key.params), "", ""
+    why = "not measured in this run"
+    return Check(*where, "", None, _asked(most), "inconclusive", "", why, kind="baseline")
 
 
-def _note(target: str, name: str, asked: str, reason: str) -> Check:
-    return Check(target, name, {}, "", "", "", None, asked, "inconclusive", "", reason)
+def _of_run(run: Run, asked: str, why: str) -> Check:
+    made = _note(run.manifest.target.name, asked, f"{run.path.name}: {why}")
+    return replace(made, runs=(str(run.path),))
+
+
+def _lacks(name: str, why: str) -> Check:
+    return _note("", f"a baseline {name}", why)
+
+
+def _note(target: str, asked: str, why: str) -> Check:
+    return Check(target, "", {}, "", "", "", None, asked, "inconclusive", "", why)

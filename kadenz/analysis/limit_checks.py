@@ -87,6 +87,9 @@ def _at(
         outcome=outcome,
         found=found,
         reason=reason,
+        kind="limit",
+        runs=same.folders,
+        seconds=same.seconds,
     )
 
 
@@ -191,6 +194,9 @@ def _misses_at(key: Key, same: SameRuns, limit: Limit, deadlines: Sequence[Asked
         outcome=outcome,
         found=text,
         reason=reason,
+        kind="limit",
+        runs=same.folders,
+        seconds=same.seconds,
     )
 
 

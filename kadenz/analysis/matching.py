@@ -21,6 +21,16 @@ class SameRuns:
 
     runs: list[tuple[Run, RecordEntry]] = field(default_factory=list)
 
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders of the runs."""
+        return tuple(str(run.path) for run, _ in self.runs)
+
+    @property
+    def seconds(self) -> float:
+        """How long the point was measured, in all runs together."""
+        return sum(entry.duration_s or 0.0 for _, entry in self.runs)
+
 
 @dataclass(frozen=True)
 class Key:
@@ -49,6 +59,17 @@ class Matched:
 def target_of(manifest: Manifest) -> str:
     """The target and its instrument."""
     return f"{manifest.target.name} ({manifest.target.instrument})"
+
+
+def system_names(runs: Sequence[Run]) -> list[str]:
+    """The target of each run and the conditions that are unusual or distinguish it among `runs`."""
+    systems = _Systems(runs)
+    every, side = range(len(systems.kinds)), systems.sides(runs)
+    targets = [target_of(run.manifest) for run in runs]
+    return [
+        systems.name(target, systems.of(run.manifest), every, side[target])
+        for target, run in zip(targets, runs, strict=True)
+    ]
 
 
 _System = tuple[str, ...]  # the value of each kind

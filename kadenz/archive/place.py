@@ -24,7 +24,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kadenz.archive import seal
-from kadenz.errors import StoreError, ToolMissing, UsageError
+from kadenz.errors import NothingThere, StoreError, ToolMissing, UsageError
 
 FORMAT = 1
 HEAD = "archive.json"
@@ -216,7 +216,7 @@ def open_archive(text: str, *, create: bool = False) -> Place:
     place = Place(fs, str(root).rstrip("/"), text)
     if not _is_there(place):
         if not create:
-            raise UsageError(
+            raise NothingThere(
                 f"{text}: no archive here", remedy=f"kadenz archive add RUN --archive {text}"
             )
         if _is_foreign(place):

@@ -6,18 +6,21 @@ from __future__ import annotations
 import atexit
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kadenz.cli.archive_option import find_archive
-from kadenz.errors import UsageError
+from kadenz.errors import NothingThere, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
 
 PREFIX = "archive:"
+_FILES = ("-o", "--output", "--name", "--report")
 # Runs of each point: as many as a comparison takes for the spread between runs.
 NEWEST = 10
 
@@ -42,21 +45,59 @@ def _repeated(process: Callable[[str, Any], None]) -> Callable[[str, Any], None]
     return process_all
 
 
-def baseline_runs(names: Sequence[str], archive: str, compared: Sequence[Run]) -> list[Run]:
+@dataclass
+class Baseline:
+    """The runs of --against, and the names that stand for nothing yet, with what to do."""
+
+    runs: list[Run] = field(default_factory=list)
+    lacking: list[tuple[str, str]] = field(default_factory=list)
+
+
+def baseline_runs(names: Sequence[str], archive: str, compared: Sequence[Run]) -> Baseline:
     """The runs of --against. Those of an archive are restored to a temporary folder.
 
-    The spread between them decides with which certainty a new run differs. UsageError if there is
-    no such run, or if one is also among `compared`: it would hide a change of the others.
+    The spread between them decides with which certainty a new run differs. UsageError if one is
+    also among `compared`: it would hide a change of the others.
     """
     from kadenz.cli.folders import find_runs
 
-    folders = [Path(name) for name in names if not name.startswith(PREFIX)]
-    labels = [name.removeprefix(PREFIX) for name in names if name.startswith(PREFIX)]
-    found = find_runs(folders)
-    _refuse_both_sides(found, compared)
-    for label in labels:
-        found += _labelled(label, archive, compared)
+    found = Baseline()
+    for name in names:
+        try:
+            if name.startswith(PREFIX):
+                found.runs += _labelled(name.removeprefix(PREFIX), archive, compared)
+            else:
+                found.runs += find_runs([Path(name)])
+        except NothingThere as error:
+            found.lacking.append((name, f"{error.message}. {_to_make(name, archive, compared)}"))
+    _refuse_both_sides(found.runs, compared)
     return found
+
+
+def _to_make(name: str, archive: str, compared: Sequence[Run]) -> str:
+    """How the branch that others are held against makes its baseline."""
+    calls = [run.manifest.call.words for run in compared if run.manifest.call is not None]
+    if name.startswith(PREFIX):
+        words = ["archive", "add", "RUN", "--label", name.removeprefix(PREFIX)]
+        words += ["--archive", archive] if archive else []
+        return f"The branch to compare with makes it: measure there, then kadenz {join(words)}"
+    lines = [join(["kadenz", "run", *_without_files(words), "--output", name]) for words in calls]
+    measure = "; ".join(dict.fromkeys(lines)) or f"measure the same there into {name}"
+    return (
+        f"The branch to compare with makes it: {measure}. Keep that folder for later jobs, as "
+        "docs/how-to/gate-in-ci.md shows"
+    )
+
+
+def _without_files(words: Sequence[str]) -> list[str]:
+    """The words of a call without the options that say where its files go."""
+    kept, rest = [], iter(words)
+    for word in rest:
+        if word in _FILES:
+            next(rest, None)  # its value
+        elif word.partition("=")[0] not in _FILES:
+            kept.append(word)
+    return kept
 
 
 def _refuse_both_sides(baseline: Sequence[Run], compared: Sequence[Run]) -> None:
@@ -88,7 +129,7 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
             )
     if not wanted:
         targets = ", ".join(dict.fromkeys(run.manifest.target.name for run in compared))
-        raise UsageError(
+        raise NothingThere(
             f"{place.text}: no complete run of {targets} with the label {label!r}",
             remedy=f"kadenz archive add RUN --label {label}",
         )

@@ -220,8 +220,8 @@ def _print_json(
         "counts": {word: result.count(outcome) for word, outcome in _COUNTED.items()},
         "differences": list(differences(result.configurations)),
         "points": [_point(point) for point in result.points],
-        "only_baseline": result.only_baseline,
-        "only_candidate": result.only_candidate,
+        "only_baseline": [key.name for key in result.only_baseline],
+        "only_candidate": [key.name for key in result.only_candidate],
         "partial": result.partial,
         "explained": as_rows(functions),
         "unexplained": unexplained,
@@ -286,9 +286,10 @@ def _print_text(result: SideBySide, threshold: float) -> None:
         own = [point for point in result.points if point.target == target]
         screen.print(f"\n[bold]{escape(target)}[/]")
         _print_points(screen, own, threshold)
-    for side, names in (("A", result.only_baseline), ("B", result.only_candidate)):
-        if names:
-            screen.print(f"[yellow]only in {side}[/] {escape('; '.join(names))}")
+    for side, keys in (("A", result.only_baseline), ("B", result.only_candidate)):
+        if keys:
+            names = "; ".join(key.name for key in keys)
+            screen.print(f"[yellow]only in {side}[/] {escape(names)}")
     if any(point.reason == ONE_RUN for point in result.points):
         screen.print(f"[yellow]undecided[/] {escape(ONE_RUN)}")
     for caveat in dict.fromkeys(

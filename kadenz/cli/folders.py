@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from kadenz.errors import EXIT_PASS, StoreError, UsageError
+from kadenz.errors import EXIT_PASS, NothingThere, StoreError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.store import Run
@@ -111,7 +111,7 @@ def _folders(path: Path) -> list[Path]:
     # A call with several runs has a folder of its own, as `run --rounds 3`.
     inside = [file.parent for of in ("*", "*/*") for file in path.glob(f"{of}/{MANIFEST}")]
     if not inside:
-        raise UsageError(f"{path}: contains no run", remedy=_LISTED)
+        raise NothingThere(f"{path}: contains no run", remedy=_LISTED)
     return sorted(inside)
 
 

@@ -92,7 +92,8 @@ def gate(
 
     Exit code 0: every check passed; 3: at least one failed; 4: none failed, but the data cannot
     decide all of them (too few samples, a point that was not measured, a partial run, a RUN
-    without a baseline). Files are written whatever the exit code.
+    without a baseline, a baseline that does not exist yet). Files are written whatever the exit
+    code.
 
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
@@ -118,24 +119,25 @@ def gate(
             remedy="Pass --against BASELINE or --limit LIMIT",
         )
     found = find_runs(runs)
+    baseline = baseline_runs(against, archive, found)
     answer = decide(
         found,
-        baseline_runs(against, archive, found),
+        baseline.runs,
         max_worse=share("--max-worse", max_worse),
         statistics=[statistic(name) for name in statistics],
         limits=[parse_limit(text) for text in limits],
         between_runs=share("--between-runs", between_runs),
         deadlines=asked_deadlines(deadlines, found),
+        lacking=baseline.lacking,
     )
-    name = ", ".join(run.path.name for run in found)
     if junit is not None:
         from kadenz.report.junit import junit as document
 
-        created = max(run.manifest.created for run in found)
-        _write(junit, document(answer, name=name, created=created), append=False)
+        _write(junit, document(answer, found), append=False)
     if summary is not None:
         from kadenz.report.gate_summary import gate_markdown
 
+        name = ", ".join(run.path.name for run in found)
         _write(summary, gate_markdown(answer, name=name).encode(), append=True)
     if as_json:
         _print_json(answer)

@@ -2,91 +2,130 @@
 """A gate's verdict as JUnit XML, the format that CI systems read.
 
 One test suite per target, one test case per check. An undecided check is `skipped`, which no CI
-system shows as passed; the exit code reports it too. Elements and attributes follow the schema
-that Jenkins publishes (junit-10.xsd); GitLab and others read the same.
+system shows as passed; the exit code reports it too. A CI system follows a test by its class and
+name over years: both say what is checked, and never a version, a date, a figure or a tolerance.
+These are in properties and output. Elements and attributes follow the schema that Jenkins publishes
+(junit-10.xsd); GitLab and others read the same.
 """
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 
 from kadenz.analysis.checks import Check
 from kadenz.analysis.gating import Gate
+from kadenz.analysis.matching import system_names
+from kadenz.config.manifest import Manifest
 from kadenz.report import labels
+from kadenz.store import Run
 
 # XML 1.0 forbids other control characters, even escaped.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NAME = "kadenz gate"
+_AGAINST = {"baseline": "against the baseline", "limit": "limit"}
 
 
-def junit(gate: Gate, *, name: str, created: str) -> bytes:
-    """The document, in UTF-8. `created` is the candidate run's time, ISO 8601."""
+def junit(gate: Gate, runs: Sequence[Run]) -> bytes:
+    """The document, in UTF-8. `runs` are the checked ones.
+
+    The time of a case is what its point took to measure: checks of one point have the same. That of
+    a suite is what its runs took, with building and starting.
+    """
+    names = dict(zip((str(run.path) for run in runs), system_names(runs), strict=True))
     suites: dict[str, list[Check]] = {}
     for check in gate.checks:
-        suites.setdefault(check.target or name, []).append(check)
-    root = ET.Element("testsuites", {"name": _text(name), **_counts(gate.checks)})
-    for target, checks in suites.items():
-        suite = ET.SubElement(
-            root,
-            "testsuite",
-            {
-                "name": _text(target),
-                **_counts(checks),
-                "skipped": str(sum(check.outcome == "inconclusive" for check in checks)),
-                "timestamp": created[:19],  # xsd:dateTime; some schemas allow no zone
-            },
-        )
-        _properties(suite, gate, checks)
+        name = names[check.runs[0]] if check.runs else check.target or NAME
+        suites.setdefault(name, []).append(check)
+    every = [run.manifest for run in runs]
+    root = ET.Element("testsuites", {"name": NAME, **_counts(gate.checks, every)})
+    for name, checks in suites.items():
+        own = [run.manifest for run in runs if names[str(run.path)] == name]
+        suite = ET.SubElement(root, "testsuite", {"name": _text(name), **_counts(checks, own)})
+        suite.set("skipped", str(sum(check.outcome == "inconclusive" for check in checks)))
+        suite.set("timestamp", _begun(own or every))
+        _properties(suite, gate, checks, own)
+        seen: Counter[tuple[str, str]] = Counter()
         for check in checks:
-            _case(suite, target, check)
+            _case(suite, name, check, seen)
     ET.indent(root, " ")
     return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
 
 
-def _counts(checks: Sequence[Check]) -> dict[str, str]:
+def _begun(made: Sequence[Manifest]) -> str:
+    """When the newest run began, as xsd:dateTime; some schemas allow no zone."""
+    return max(one.created for one in made)[:19]
+
+
+def _counts(checks: Sequence[Check], made: Sequence[Manifest]) -> dict[str, str]:
     failures = sum(check.outcome == "fail" for check in checks)
-    return {"tests": str(len(checks)), "failures": str(failures), "errors": "0", "time": "0"}
+    seconds = _seconds(sum(one.duration_s for one in made))
+    return {"tests": str(len(checks)), "failures": str(failures), "errors": "0", "time": seconds}
 
 
-def _properties(suite: ET.Element, gate: Gate, checks: Sequence[Check]) -> None:
-    """Clock classes, and every difference of the configurations compared."""
-    classes = dict.fromkeys(check.clock_class for check in checks)
-    values = [("clock_class", str(kind)) for kind in classes if kind]
-    for made in gate.configurations:
-        if made.target in ("", checks[0].target):
+def _seconds(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _properties(
+    suite: ET.Element, gate: Gate, checks: Sequence[Check], made: Sequence[Manifest]
+) -> None:
+    """What was measured, and every difference of the configurations compared."""
+    values = [(key, value) for one in made for key, value in _versions(one)]
+    values += [("clock_class", str(one.clock_class)) for one in checks if one.clock_class]
+    for compared in gate.configurations:
+        if compared.target in ("", *(one.target for one in checks), suite.get("name")):
             values += [
                 (f"differs: {one.group}: {one.key}", " | ".join(one.values))
-                for one in made.differences
+                for one in compared.differences
             ]
     if not values:
         return
     properties = ET.SubElement(suite, "properties")
-    for key, value in values:
+    for key, value in dict.fromkeys(values):
         ET.SubElement(properties, "property", {"name": _text(key), "value": _text(value)})
 
 
-def _case(suite: ET.Element, target: str, check: Check) -> None:
-    words = [labels.parameters(check.params), check.lane, check.statistic, check.asked]
+def _versions(made: Manifest) -> list[tuple[str, str]]:
+    target, build = made.target, made.build
+    found = [
+        ("run", made.id),
+        ("kernel", f"{target.kernel_name} {target.kernel_version}".strip()),
+        ("compiler", f"{build.compiler} {build.compiler_version}" if build is not None else ""),
+        ("kadenz", made.kadenz_version),
+    ]
+    return [(key, value.strip()) for key, value in found if value.strip()]
+
+
+def _case(suite: ET.Element, system: str, check: Check, seen: Counter[tuple[str, str]]) -> None:
+    """One case. The second check of the same name, as of two limits, is its number 2."""
+    classname = f"{system}.{check.bench}" if check.bench else system
+    against = _AGAINST.get(check.kind, check.asked)
+    words = [labels.parameters(check.params), check.lane, check.statistic, against]
+    name = ", ".join(word for word in words if word)
+    seen[classname, name] += 1
+    number = seen[classname, name]
     case = ET.SubElement(
         suite,
         "testcase",
         {
-            "classname": _text(f"{target}.{check.bench}"),
-            "name": _text(", ".join(word for word in words if word)),
-            "time": "0",
+            "classname": _text(classname),
+            "name": _text(f"{name} {number}" if number > 1 else name),
+            "time": _seconds(check.seconds),
         },
     )
     detail = "; ".join(part for part in (_found(check), check.reason) if part)
+    what = " ".join(word for word in (check.bench, check.statistic, "required") if word)
+    text = _text(f"{what} {check.asked}; found {detail or 'it'}")
     if check.outcome == "fail":
-        kind = "regression" if "worse" in check.asked else "limit"
-        made = ET.SubElement(case, "failure", {"type": kind, "message": _text(detail)})
-        required = f"{check.bench} {check.statistic}: required {check.asked}"
-        made.text = _text(f"{required}; found {detail}")
-    elif check.outcome == "inconclusive":
+        kind = "regression" if check.kind == "baseline" else check.kind
+        ET.SubElement(case, "failure", {"type": kind, "message": _text(detail)}).text = text
+        return
+    if check.outcome == "inconclusive":
         ET.SubElement(case, "skipped", {"message": _text(f"inconclusive: {detail}")})
-    elif detail:
-        ET.SubElement(case, "system-out").text = _text(detail)
+    ET.SubElement(case, "system-out").text = text
 
 
 def _found(check: Check) -> str:

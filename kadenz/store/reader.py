@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.config.manifest import KILLED, LaneEntry, Manifest, RecordEntry
-from kadenz.errors import StoreError, UsageError
+from kadenz.errors import NothingThere, StoreError
 from kadenz.regular_files import NotRegular, open_regular
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX, lane_file
 from kadenz.store.manifest_file import read_manifest
@@ -60,7 +60,7 @@ def read_run(path: Path | str) -> Run:
 
     Nothing is written: the folder of a lab at work or of a killed one (`….partial`) is read in its
     current state; `store.salvage` completes the latter. Only files are read, and no link in the
-    folder is followed. UsageError if there is no such folder; StoreError if it is not a run,
+    folder is followed. NothingThere without such a folder; StoreError if it is not a run,
     damaged, or written by a newer kadenz.
     """
     folder = Path(path)
@@ -69,7 +69,7 @@ def read_run(path: Path | str) -> Run:
     bare = folder.with_name(folder.name.removesuffix(PARTIAL_SUFFIX))
     folder = next((f for f in (folder, bare, _partial(bare)) if f.exists()), folder)
     if not folder.exists():
-        raise UsageError(
+        raise NothingThere(
             f"{path}: no such folder",
             remedy="Name a run, or its folder: `kadenz runs` lists them",
         )

@@ -4,36 +4,48 @@
 from __future__ import annotations
 
 import json
+import re
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from kadenz.archive.adding import add
+from kadenz.archive.place import open_archive
 from kadenz.cli import cli
+from kadenz.config.manifest import CallEntry, ConditionEntry, Manifest
 from kadenz.errors import UsageError
+from kadenz.store import read_run
+from kadenz.store.manifest_file import read_manifest, write_manifest
 from tests.synthetic import HIFIVE1, LINUX, Point, manifest, nanoseconds, write_run
 
-# Allowed and required elements in the schemas of Jenkins (junit-10.xsd) and of Ant's reader.
+# The schema of Jenkins' xUnit plug-in, junit-10.xsd: attributes, required ones, children.
 ALLOWED = {
-    "testsuites": {"name", "time", "tests", "failures", "disabled", "errors"},
-    "testsuite": {"name", "tests", "failures", "errors", "time", "disabled", "skipped"}
-    | {"timestamp", "hostname", "id", "package"},
+    "testsuites": {"name", "time", "tests", "failures", "errors"},
+    "testsuite": {"name", "tests", "failures", "errors", "group", "time", "skipped", "timestamp"}
+    | {"hostname", "id", "package", "file", "log", "url"},
     "properties": set(),
     "property": {"name", "value"},
-    "testcase": {"name", "assertions", "time", "classname", "status"},
+    "testcase": {"name", "time", "classname", "group"},
     "failure": {"type", "message"},
-    "skipped": {"message"},
+    "skipped": {"type", "message"},
     "system-out": set(),
 }
-REQUIRED = {"testsuite": {"name", "tests"}, "testcase": {"name", "classname"}}
+REQUIRED = {
+    "testsuite": {"name", "tests", "failures", "errors"},
+    "testcase": {"name", "classname"},
+    "property": {"name", "value"},
+}
 INSIDE = {
     "testsuites": {"testsuite"},
     "testsuite": {"properties", "testcase"},
     "properties": {"property"},
     "testcase": {"failure", "skipped", "system-out"},
 }
+SECONDS = re.compile(r"(([0-9]{0,3},)*[0-9]{3}|[0-9]{0,3})*(\.[0-9]*)?")  # SUREFIRE_TIME
 
 
 def call(*arguments: str | Path) -> Result:
@@ -54,6 +66,12 @@ def run_of(parent: Path, centre: float, seed: int = 1, name: str = "posix") -> P
         Point("itc/pipe", {"all": nanoseconds(5000, 60, rng)}),
     ]
     return write_run(parent, manifest(LINUX, id=name), points)
+
+
+def change(run: Path, how: Callable[[Manifest], None]) -> None:
+    made = read_manifest(run)
+    how(made)
+    write_manifest(run, made, sync=False)
 
 
 def against(base: Path, *arguments: str | Path) -> list[str | Path]:
@@ -80,6 +98,7 @@ def check_schema(element: ET.Element) -> None:
     assert set(element.attrib) <= ALLOWED[element.tag], element.tag
     assert set(element.attrib) >= REQUIRED.get(element.tag, set()), element.tag
     assert {child.tag for child in element} <= INSIDE.get(element.tag, set())
+    assert SECONDS.fullmatch(element.get("time", "0"))
     for child in element:
         check_schema(child)
 
@@ -107,6 +126,103 @@ def test_junit_xml_follows_the_schema_of_ci_systems(tmp_path: Path) -> None:
     assert len(words) == len(
         {(c.attrib["classname"], w) for c, w in zip(cases, words, strict=True)}
     )
+
+
+# What a new version of something changes in a run that measures the same.
+RENEWED: dict[str, Callable[[Manifest], None]] = {
+    "kernel": lambda made: setattr(made.target, "kernel_version", "6.19.7"),
+    "kernel tree": lambda made: setattr(made.build, "kernel_source", "tree v, 6.19.7"),
+    "compiler": lambda made: setattr(made.build, "compiler_version", "6.19.7"),
+    "kadenz": lambda made: setattr(made, "kadenz_version", "6.19.7"),
+    "guest kernel": lambda made: made.enter_condition(
+        ConditionEntry(kind="guest kernel", value="linux 6.19.7", label="kernel 6.19.7")
+    ),
+    "day": lambda made: setattr(made, "created", "2027-06-19T07:00:00Z"),
+}
+
+
+def cyclic(parent: Path, name: str, renew: Callable[[Manifest], None], *, whole: bool) -> Path:
+    """Two benchmarks with lanes and parameters; if not `whole`, a partial run lacks one of them."""
+    rng = np.random.default_rng(len(name))
+    lanes = {f"core{i}": nanoseconds(3000 + i, 4000, rng) for i in (0, 1)}
+    points = [
+        Point("cyclic/x", lanes, {"period_us": 1000}),
+        Point("itc/mutex", {"all": nanoseconds(3000, 4000, rng)}, {"size_bytes": 4}),
+    ]
+    made = manifest(LINUX, id=name)
+    made.enter_condition(ConditionEntry(kind="guest kernel", value="linux 6.18", label="6.18"))
+    made.partial, made.partial_reason = not whole, "" if whole else "interrupted"
+    renew(made)
+    return write_run(parent, made, points[: 1 + whole])
+
+
+def cases_of(junit: Path) -> list[tuple[str, str]]:
+    root = ET.parse(junit).getroot()
+    check_schema(root)
+    found = [(case.attrib["classname"], case.attrib["name"]) for case in root.iter("testcase")]
+    assert len(set(found)) == len(found)
+    return [(suite.attrib["name"], "") for suite in root] + found
+
+
+@pytest.mark.parametrize("what", RENEWED)
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_test_keeps_its_name_over_a_new_version(tmp_path: Path, what: str, whole: bool) -> None:
+    base = cyclic(tmp_path, "20260101-1", lambda _: None, whole=True)
+    names = []
+    for name, renew in (("20260101-2", lambda _: None), ("20270619-0700", RENEWED[what])):
+        run, file = cyclic(tmp_path, name, renew, whole=whole), tmp_path / f"{name}.xml"
+        limits = ["--limit", "cyclic/x max < 1ms", "--limit", "cyclic/x max < 10s"]
+        tolerance = "5%" if name.endswith("2") else "7%"
+        call(*against(base, "gate", run, *limits, "--max-worse", tolerance, "--junit", file))
+        call("gate", run, "--limit", "itc/mutex median < 1ms", "--junit", file.with_suffix(".2"))
+        also = file.with_suffix(".2")
+        names.append([*cases_of(file), *(cases_of(also) if also.exists() else [])])
+    assert names[0] == names[1]
+    assert not [one for pair in names[1] for one in pair if re.search(r"6\.1|2027|%", one)]
+    for properties in ET.parse(file).getroot().iter("properties"):
+        told = {one.get("name"): one.get("value") for one in properties}
+        assert told["run"] == "20270619-0700" and "6." in str(told["kernel"])
+
+
+def test_times_are_those_of_the_measurement(tmp_path: Path) -> None:
+    base, run = run_of(tmp_path, 3000), run_of(tmp_path, 4000, 2)
+    change(run, lambda made: setattr(made.records[0], "duration_s", 2.25))
+    change(run, lambda made: setattr(made.records[1], "duration_s", None))  # from the store
+    change(run, lambda made: setattr(made, "duration_s", 1_234.5))
+    limit = ["--limit", "itc/mutex max < 10s"]
+    assert code(*against(base, "gate", run, "--junit", tmp_path / "gate.xml", *limit)) == 3
+    root = ET.parse(tmp_path / "gate.xml").getroot()
+    (suite,) = root
+    times = {case.get("classname", "")[-9:]: case.get("time") for case in suite.iter("testcase")}
+    assert times == {"itc/mutex": "2.250", ".itc/pipe": "0.000"}
+    assert suite.get("time") == root.get("time") == "1234.500"
+    assert suite.get("timestamp") == "2026-11-21T10:30:00"
+
+
+@pytest.mark.parametrize("made", ["missing", "empty", "archive", "label"])
+def test_the_first_gate_has_no_baseline_and_says_how_to_make_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = run_of(tmp_path / "new", 3000)
+    words = ["itc/mutex", "--output", "new", "--report=a.html", "--target", "posix/linux@host"]
+    change(run, lambda one: setattr(one, "call", CallEntry(words=words, folder="/")))
+    (tmp_path / "base").mkdir()
+    name = {"missing": "nowhere", "empty": "base"}.get(made, "archive:main")
+    if made == "label":
+        add(open_archive("archive", create=True), read_run(run), label="other")
+    out = ["--junit", "gate.xml", "--summary", "summary.md"]
+    answer = call("gate", "new", "--against", name, *out)
+    assert answer.return_value == 4, answer.exception
+    says = f"kadenz run itc/mutex --target posix/linux@host --output {name}"
+    if name.startswith("archive:"):
+        says = "kadenz archive add RUN --label main"
+    for text in (answer.output, Path("summary.md").read_text(), Path("gate.xml").read_text()):
+        assert says in " ".join(text.split())
+    assert cases_of(Path("gate.xml"))[1:] == [("kadenz gate", f"a baseline {name}")]
+    limits = [("itc/mutex max < 10s", 4), ("itc/mutex max < 1ns", 3)]
+    for limit, wanted in limits:
+        assert call("gate", "new", "--against", name, "--limit", limit).return_value == wanted
 
 
 def test_the_report_is_written_before_it_fails(tmp_path: Path) -> None:

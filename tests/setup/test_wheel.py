@@ -12,13 +12,12 @@ import tarfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
 
 from kadenz import __version__
 from kadenz.report import zoom
+from tests.docs.ci import JOB, action, read
 from tests.setup.wheel import ROOT, Installed, install
 
 pytestmark = [pytest.mark.counted, pytest.mark.long]
@@ -205,41 +204,6 @@ def runner(installed: Installed, lab: Path, tmp_path: Path) -> Runner:
     return Runner(tmp_path, environment, lab)
 
 
-def read(name: str) -> Any:
-    return YAML(typ="safe").load(ROOT / name)
-
-
-@pytest.mark.parametrize(
-    ("name", "schema"),
-    [
-        ("ci/github-action/action.yml", "vendor.github-actions"),
-        ("ci/gitlab/kadenz.yml", "vendor.gitlab-ci"),
-    ],
-)
-def test_the_files_for_ci_are_valid(name: str, schema: str) -> None:
-    """Under the schemas of SchemaStore, which check-jsonschema carries."""
-    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, name]
-    subprocess.run([*command, "--data-transform", "gitlab-ci"], cwd=ROOT, check=True)
-
-
-def action(inputs: dict[str, str]) -> dict[str, tuple[str, dict[str, str]]]:
-    """Shell lines and environment of each step of the action, by name, with the inputs put in."""
-    file = read("ci/github-action/action.yml")
-    assert set(inputs) <= set(file["inputs"])
-    values = {name: one.get("default", "") for name, one in file["inputs"].items()} | inputs
-
-    def put(text: str) -> str:
-        return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda found: values[found[1]], text)
-
-    steps = {}
-    for step in file["runs"]["steps"]:
-        if "run" in step:
-            assert "${{" not in step["run"], "an input in a shell line could run as a command"
-            environment = {name: put(str(text)) for name, text in step.get("env", {}).items()}
-            steps[step["name"]] = (step["run"], environment)
-    return steps
-
-
 def test_the_action_installs_measures_and_gates(installed: Installed, runner: Runner) -> None:
     inputs = {
         "package": str(installed.wheel),
@@ -264,7 +228,7 @@ def test_the_action_installs_measures_and_gates(installed: Installed, runner: Ru
 def test_the_job_of_gitlab_installs_measures_and_gates(
     installed: Installed, runner: Runner
 ) -> None:
-    job = read("ci/gitlab/kadenz.yml")[".kadenz"]
+    job = read(JOB)[".kadenz"]
     variables = {name: str(value) for name, value in job["variables"].items()} | {
         "KADENZ_PACKAGE": str(installed.wheel),
         "KADENZ_MEASURE": "first --quick",
