@@ -98,6 +98,7 @@ def find_outliers(
             events,
             places=(CPU,),
             marks=_marks(warm.size, companions, np.asarray(recorded.drains, np.int64) - cold),
+            cycles=cycle,
             worst=which,
             ordered=ordered,
         )
@@ -164,8 +165,13 @@ def sentences(found: Outliers) -> list[str]:
             f"{causes.near:,} of the {causes.count:,} follow another one within "
             f"{causes.within:,} samples: they come in {bursts}"
         )
-    if causes.every is not None:
-        common.append(f"they come every {causes.every:,.4g} samples")
+    if causes.train is not None:
+        train = causes.train
+        who = "all" if train.count == causes.count else f"{train.count:,}"
+        unit = "sample" if found.maxima[0].cycle is None else "cycle"
+        off = f", up to a {unit} early or late" if train.loose else ""
+        every = plain(train.every, 3 if train.loose else 4)
+        common.append(f"{who} of the {causes.count:,} come every {every} {unit}s{off}")
     if common:
         return common
     if causes.smallest_p >= causes.limit:

@@ -317,7 +317,8 @@ def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row
             "left_out": dict(causes.left_out),
             "clustered": causes.clustered,
             "bursts": causes.bursts,
-            "every_samples": causes.every,
+            "every_cycles": causes.train.every if causes.train is not None else None,
+            "in_step": causes.train.count if causes.train is not None else 0,
             "smallest_p": causes.smallest_p,
             "factors": [_factor(factor) for factor in causes.factors],
         }

@@ -12,8 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, gammaln, ndtri
 
+from kadenz.stats.cycles import check_span
 from kadenz.stats.errors import TooFew, Undefined
-from kadenz.stats.event_period import FEWEST_PERIODS, fundamental, line, search
+from kadenz.stats.event_period import FEWEST_PERIODS, fundamental, in_phase, line, search
+from kadenz.stats.jittered_train import near_slots, search_around
 from kadenz.stats.ordered import Ordered, order
 from kadenz.stats.samples import Array, Floats, as_samples
 
@@ -26,6 +28,8 @@ LARGEST_SHARE = 0.1
 # Shares of the allowed false alarms for a period and for clusters; the rest is for events.
 POSITION_PART = 0.1
 FEWEST_EVENTS = 6  # for a period
+NEIGHBOURS = 2  # worst samples this many cycles apart are one event
+ROUNDED = 0.75  # cycles: a place is whole, a slot is not
 SHIFTS, FEWEST_SHIFTS = 1999, 399
 LOOK_UPS = 4_000_000  # shifts times worst samples: longer series get fewer shifts
 FEWEST_WITH = 3  # of the worst: an event of only two is a coincidence, whatever its p
@@ -82,6 +86,15 @@ class Factor:
         return self.rest_with / self.rest_n
 
 
+@dataclass(frozen=True)
+class Train:
+    """A period in cycles that `count` of the worst samples have, up to a cycle off if `loose`."""
+
+    every: float
+    count: int
+    loose: bool
+
+
 @dataclass(frozen=True, eq=False)
 class CommonCauses:
     """The worst samples at `indices` (`count`,), in time order, none below `threshold`.
@@ -89,8 +102,8 @@ class CommonCauses:
     `factors` has one test per companion and mark, the most significant first; `asked` is the number
     of tests; `left_out[name]` says why a companion could not be tested. `near` of the worst come
     within `within` samples of the previous one (`clustered` if more than chance allows, in
-    `bursts`); `every` is their period in samples, None if they have none. `smallest_p` is the
-    smallest `p_value` that these data can give; if it is not below `limit`, no event can be shown.
+    `bursts`); `train` is their period, None if they have none. `smallest_p` is the smallest
+    `p_value` that these data can give; if it is not below `limit`, no event can be shown.
     """
 
     n: int
@@ -104,7 +117,7 @@ class CommonCauses:
     within: int
     bursts: int
     clustered: bool
-    every: float | None
+    train: Train | None
     smallest_p: float
     limit: float
 
@@ -121,7 +134,7 @@ class CommonCauses:
     @property
     def nothing(self) -> bool:
         """True if neither an event nor a position is common to them."""
-        return not self.common and not self.clustered and self.every is None
+        return not self.common and not self.clustered and self.train is None
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +161,7 @@ def common_causes(
     *,
     places: Collection[str] = (),
     marks: Mapping[str, npt.ArrayLike] | None = None,
+    cycles: npt.ArrayLike | None = None,
     worst: Worst = Worst(),  # noqa: B008 (frozen)
     seed: int = 1,
     ordered: Ordered | None = None,
@@ -155,8 +169,9 @@ def common_causes(
     """Causes common to the `worst` of `samples` (n,), n >= 10 * worst.fewest.
 
     `companions` by name, (n,) each, are counts of events since the previous sample or, if named in
-    `places`, the place where the sample was taken. `marks` by name are indices (m,). If many of the
-    worst share the smallest of their values, only those above it count.
+    `places`, the place where the sample was taken. `marks` by name are indices (m,). `cycles` (n,),
+    ascending, number the samples (None: every cycle was taken). If many of the worst share the
+    smallest of their values, only those above it count.
 
     Method: a count is an event if it exceeds its median, 90th or 99th percentile; every place is
     an event. Each 2x2 table gets Fisher's exact one-sided p (more often with the worst).
@@ -166,9 +181,11 @@ def common_causes(
     Westfall and Young 1993), and never below Fisher's p. The odds ratio has Woolf's interval with
     1/2 added (Gart 1966), its variance multiplied by that of the shifted counts over the
     hypergeometric one. Clusters: gaps of at most 5 % of the mean gap, compared with uniform places;
-    period: the test of `periodic`. Of series without a cause at most alpha show one (0.8 of it
-    for events, 0.1 each for clusters and for a period). Assumes a stationary series: a common drift
-    of samples and companion is a common cause. Shows correlation, not which came first.
+    period: the test of `periodic`, and that of events up to a cycle early or late among strays
+    (jittered_train.py), each at half of the level. Of series without a cause at most
+    alpha show one (0.8 of it for events, 0.1 each for clusters and for a period). Assumes a
+    stationary series: a common drift of samples and companion is a common cause. Shows correlation,
+    not which came first.
     """
     array = as_samples(samples, "common causes", needed=10 * worst.fewest)
     data = order(array) if ordered is None else ordered
@@ -199,7 +216,7 @@ def common_causes(
         within=within,
         bursts=int(found.size - near),
         clustered=p_clustered < POSITION_PART * worst.alpha,
-        every=_period(found, array.size, POSITION_PART * worst.alpha),
+        train=_train(found, array.size, cycles, POSITION_PART * worst.alpha),
         smallest_p=1.0 / (1 + shifts.size),
         limit=for_events,
     )
@@ -376,15 +393,28 @@ def _clusters(worst: Indices, n: int) -> tuple[int, int, float]:
     return within, near, 1.0 if near == 0 else float(bdtrc(near - 1, gaps.size, short))
 
 
-def _period(worst: Indices, n: int, alpha: float) -> float | None:
+def _train(worst: Indices, n: int, cycles: npt.ArrayLike | None, alpha: float) -> Train | None:
     """The period of the worst samples, None if they have none; neighbours are one event."""
-    events = worst[np.diff(worst, prepend=-2) > 1]
+    numbers = np.arange(n) if cycles is None else np.asarray(cycles, dtype=np.int64)
+    check_span(numbers, "common causes")
+    place, length = numbers[worst] - numbers[0], int(numbers[-1] - numbers[0]) + 1
+    begins = np.diff(place, prepend=-NEIGHBOURS - 1) > NEIGHBOURS
+    events = place[begins]
     if events.size < FEWEST_EVENTS:
         return None
-    p_value, frequency = search(events, n, None)
-    if p_value >= alpha:
+    p_line, frequency = search(events, length, None)
+    p_around, around = search_around(events, length, alpha / 2.0)
+    if min(p_line, p_around) >= alpha / 2.0:
         return None
-    frequency = fundamental(events, frequency, n)
-    if frequency * n < FEWEST_PERIODS:
-        return None
-    return line(events, frequency)[0]
+    if p_around < p_line:
+        own = near_slots(events, around)
+        every, first = line(events[own], around)
+    else:
+        frequency = fundamental(events, frequency, length)
+        if frequency * length < FEWEST_PERIODS:
+            return None
+        own = in_phase(events, frequency)
+        every, first = line(events, frequency)
+    off = (events[own] - first + every / 2.0) % every - every / 2.0
+    loose = p_around < p_line and bool(np.abs(off).max() > ROUNDED)
+    return Train(every, int(own[np.cumsum(begins) - 1].sum()), loose)

@@ -59,6 +59,23 @@ def test_no_common_cause_is_reported_as_such(tmp_path: Path) -> None:
     assert only.startswith("nothing in common: neither the recorded context (cpu, inv")
 
 
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_period_that_a_person_sees_is_shown(tmp_path: Path, numbered: bool) -> None:
+    """11 of the 20 worst at cycles 18 to 20 of each 100."""
+    rng = np.random.default_rng(23)
+    latency = np.minimum(nanoseconds(20_000, N, rng), 60_000)
+    own = 100 * rng.choice(N // 100, 11, replace=False) + rng.integers(18, 21, 11)
+    latency[np.append(own, rng.choice(N, 9))] += 200_000
+    lanes: dict[str, Samples] = {"core0": latency}
+    if numbered:
+        lanes["core0:cycle"] = np.arange(N, dtype=np.uint32)
+    point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
+    found = of(analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))))
+    unit = "cycle" if numbered else "sample"
+    (only,) = sentences(found)
+    assert only == f"11 of the 20 come every 100 {unit}s, up to a {unit} early or late"
+
+
 def test_maxima_come_with_cycle_time_value_and_context(tmp_path: Path) -> None:
     result = measured(tmp_path)
     found = of(result)

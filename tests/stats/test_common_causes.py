@@ -164,7 +164,8 @@ def test_the_period_of_the_worst_samples_is_found() -> None:
     samples = rng.random(N)
     samples[123::400] += 5.0
     made = common_causes(samples, {})
-    assert made.every == pytest.approx(400, rel=0.001)
+    assert made.train is not None and not made.train.loose
+    assert made.train.every == pytest.approx(400, rel=0.001)
     assert not made.clustered
 
 
