@@ -26,6 +26,15 @@ _NOT_STARTED = (
     "kdz_suite_main, and the console has to be the board's"
 )
 
+_LONG = "If the work takes long, pass a larger --timeout"
+# By whether its processor moves.
+_SILENT = {
+    None: f"The place is above. {_LONG}",
+    True: f"{_LONG}. Otherwise it loops there without end, or asks a device again and again that "
+    "does not answer; in the idle thread: every other thread waits",
+    False: "It stays at one place: it waits for what never comes, or jumps to itself; in the idle "
+    f"thread: every other thread waits. {_LONG}",
+}
 _GARBLED = (
     "Check the baud rate in [tier.board], that the line is this board's, and its power: a supply "
     "that breaks down resets it again and again"
@@ -243,10 +252,13 @@ def _foreign(name: str, assembler: Assembler) -> TargetFailed:
 
 
 def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> TargetFailed:
-    words = [target.post_mortem(), _last_texts(assembler)]
+    seen = target.post_mortem()
+    state = f"runs {_where(assembler)}, but is" if seen.moves else f"hangs {_where(assembler)}:"
+    place = f", {seen.place}" if seen.place else ""
+    words = [seen.words, _last_texts(assembler)]
     return TargetFailed(
-        f"{name} hangs {_where(assembler)}: silent for {silent_s:.0f} s",
-        remedy="The place is above. If the work takes long, pass a larger --timeout",
+        f"{name} {state} silent for {silent_s:.0f} s{place}",
+        remedy=_SILENT[seen.moves],
         detail="\n".join(word for word in words if word),
     )
 

@@ -11,6 +11,7 @@ from typing import Protocol, runtime_checkable
 
 from kadenz.config.manifest import EmulatorEntry, ValueEntry
 from kadenz.errors import TargetFailed, UsageError
+from kadenz.targets.seen import Seen
 
 
 class Target(Protocol):
@@ -26,8 +27,8 @@ class Target(Protocol):
     def stop(self) -> bool:
         """Requests an early end; True if the target will still deliver its samples."""
 
-    def post_mortem(self) -> str:
-        """The state of a silent target, seen from outside: registers, last output."""
+    def post_mortem(self) -> Seen:
+        """The state of a silent target, seen from outside: registers, last output, its place."""
 
     def close(self) -> str:
         """Ends the target, gracefully first. Returns its output outside of frames, or ""."""

@@ -18,6 +18,7 @@ from kadenz.config.board import GuestTier
 from kadenz.config.manifest import LoadEntry
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
+from kadenz.targets.seen import Seen, looks_of, seen
 
 # Descriptions of the loads in kernels/linux/guest/load.c.
 LOADS = {
@@ -85,14 +86,15 @@ class GuestTarget(QemuProcess):
                 return f"{words}: {found.group(1).strip()}"
         return ""
 
-    def post_mortem(self) -> str:
+    def post_mortem(self) -> Seen:
         """The last lines of its console, and the last registers."""
         self._given_up = True
         try:
-            registers = self._looks()[-1]
+            looks = self._looks()
         except OSError as error:  # the emulator itself may hang
-            registers = f"QEMU does not answer ({type(error).__name__})"
-        return "\n".join([self._last_lines(), registers, self._output()]).strip()
+            looks = [f"QEMU does not answer ({type(error).__name__})"]
+        words = "\n".join([self._last_lines(), looks[-1], self._output()]).strip()
+        return seen(words, looks_of(looks), lambda address: "")
 
     def close(self) -> str:
         """Waits for the machine to end, or ends it. Returns the output of init, or its last

@@ -19,6 +19,7 @@ from kadenz.blas import users_environment
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.errors import TargetFailed
 from kadenz.targets.base import die_with_parent
+from kadenz.targets.seen import Seen
 
 _READ_BYTES = 1 << 18
 _EXIT_S = 1.0  # between the last frame and the end of the program
@@ -97,10 +98,10 @@ class ProcessTarget:
         self._process.terminate()
         return True
 
-    def post_mortem(self) -> str:
+    def post_mortem(self) -> Seen:
         """The state of its threads, and its standard error."""
         words = self._output()
-        return "\n".join(part for part in (self._threads(), words) if part)
+        return Seen("\n".join(part for part in (self._threads(), words) if part))
 
     def close(self) -> str:
         """Requests the end, then kills it. Returns how it ended unless it exited successfully."""

@@ -16,6 +16,7 @@ from kadenz.config.board import EmulatedTier
 from kadenz.elf import Elf
 from kadenz.targets.base import plan_page
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
+from kadenz.targets.seen import Seen, looks_of, seen
 
 # Lines of `info registers` that only hold floating point: forty lines.
 _FLOATS = re.compile(r"^\s*(f\d+/|fcsr|s\d\d=|FPSCR)|^\s*$")
@@ -38,7 +39,7 @@ class QemuTarget(QemuProcess):
         (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
         self._start()
 
-    def post_mortem(self) -> str:
+    def post_mortem(self) -> Seen:
         """The target's position, sampled several times because interrupts continue, and registers.
 
         The registers are those of the last sample.
@@ -46,16 +47,18 @@ class QemuTarget(QemuProcess):
         try:
             looks = self._looks()
         except OSError as error:  # the emulator itself may hang
-            return f"QEMU does not answer ({type(error).__name__}); {self._output()}".strip("; ")
-        seen = [dict(self._symbols(registers)) for registers in looks]
+            words = f"QEMU does not answer ({type(error).__name__}); {self._output()}"
+            return Seen(words.strip("; "))
+        named = [dict(self._symbols(registers)) for registers in looks]
         where = [
             f"{name} is in {symbol}"
             + (f", in {count} of {len(looks)} samples" if count > 1 else "")
-            for name in dict.fromkeys(name for names in seen for name in names)
-            for symbol, count in _counted(names[name] for names in seen if name in names)
+            for name in dict.fromkeys(name for names in named for name in names)
+            for symbol, count in _counted(names[name] for names in named if name in names)
         ]
         kept = [line for line in looks[-1].splitlines() if not _FLOATS.match(line)]
-        return "\n".join([*where, *kept, self._output()]).strip()
+        words = "\n".join([*where, *kept, self._output()]).strip()
+        return seen(words, looks_of(looks), self._elf.symbol_at)
 
     def _command(self, folder: Path | None) -> list[str]:
         """The command line; without a folder, the part for the manifest."""

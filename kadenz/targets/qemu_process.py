@@ -38,7 +38,7 @@ _SANDBOX = (
     "-sandbox",
     "on,obsolete=deny,spawn=deny,elevateprivileges=deny,resourcecontrol=deny",
 )
-_LOOKS = 5  # samples of a hanging target
+_LOOKS = 10  # samples of a silent target
 _BETWEEN_LOOKS_S = 0.005
 
 

@@ -29,6 +29,7 @@ from kadenz.targets.paths import Paths, read_paths
 from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scope_plugin import Watched, marker_address
 from kadenz.targets.scratch import new_folder, read_growing
+from kadenz.targets.seen import Seen
 from kadenz.values import program
 from kadenz.values.program import Program
 
@@ -139,12 +140,12 @@ class RtlTarget(CountedProcess):
         words = [line for line in self._output().splitlines() if not line.startswith("cycles:")]
         return self._with_symbols("\n".join(words))
 
-    def post_mortem(self) -> str:
-        """Where each core is now."""
+    def post_mortem(self) -> Seen:
+        """Where each core is now. The bench itself ends a silent image, by its own cycles."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGUSR1)
             time.sleep(_LOOK_S)
-        return self._with_symbols(self._output())
+        return Seen(self._with_symbols(self._output()))
 
     def close(self) -> str:
         """Ends the bench and reads the scope's trace. Returns the bench's words."""

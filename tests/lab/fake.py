@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 
 from kadenz.config.manifest import EmulatorEntry
+from kadenz.targets.seen import Seen
 
 
 class Scripted:
@@ -18,6 +19,7 @@ class Scripted:
         self.plan = ""
         self.closed = 0
         self.asked_to_stop = False
+        self.seen = Seen("pc is in spin+0x4")
 
     def open(self, plan: str) -> None:
         self.plan = plan
@@ -34,8 +36,8 @@ class Scripted:
         self.asked_to_stop = True
         return False
 
-    def post_mortem(self) -> str:
-        return "pc is in spin+0x4"
+    def post_mortem(self) -> Seen:
+        return self.seen
 
     def close(self) -> str:
         self.closed += 1

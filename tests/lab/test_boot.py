@@ -19,6 +19,7 @@ from kadenz.errors import TargetFailed
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.targets.board.reach import reach
 from kadenz.targets.board.target import BoardTarget
+from kadenz.targets.seen import Seen
 from kadenz.wire.messages import AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler
 from tests.lab.fake import Scripted
@@ -109,6 +110,21 @@ def test_silence_is_a_hang_with_a_post_mortem_and_the_last_output() -> None:
     assert "--timeout" in told.remedy
     assert kept.lanes[10, 0] == [1, 2]
     assert kept.verdicts[10].status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("moves", "says", "remedy"),
+    [
+        (True, "t runs in record 10, itc/queue, but is silent for", "Otherwise it loops there"),
+        (False, "t hangs in record 10, itc/queue: silent for", "It stays at one place"),
+    ],
+)
+def test_silence_of_a_processor_that_moves_is_no_hang(moves: bool, says: str, remedy: str) -> None:
+    target = Scripted([on_the_line([hello(), begin()]), None])
+    target.seen = Seen("registers", moves, "in spin (7 of 10 looks)")
+    told = failure(boot(target)[0])
+    assert told.message.startswith(says) and told.message.endswith(" s, in spin (7 of 10 looks)")
+    assert remedy in told.remedy and "--timeout" in told.remedy
 
 
 def test_silence_from_the_start_is_reported_as_such() -> None:

@@ -28,6 +28,7 @@ from kadenz.targets.base import Counted, RunsAhead, SharesProcessors, Target
 from kadenz.targets.counted import CountedProcess
 from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scope import RecordSpans
+from kadenz.targets.seen import Seen
 from kadenz.wire.records import Assembler, NoRecords
 
 TIERS = ("emulated", "rtl")  # that an order can be made for
@@ -78,7 +79,7 @@ class _Recorded:
     def stop(self) -> bool:
         return False
 
-    def post_mortem(self) -> str:
+    def post_mortem(self) -> Seen:
         return self.target.post_mortem()
 
     def close(self) -> str:

@@ -28,6 +28,7 @@ from kadenz.lab.graph import silence_s
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, plan_text
 from kadenz.targets.base import Target
+from kadenz.targets.seen import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,9 +241,9 @@ class Remote:
     def withdraw(self) -> None:
         """The worker sees it, too."""
 
-    def post_mortem(self) -> str:
+    def post_mortem(self) -> Seen:
         """The worker has done this: see `failure`."""
-        return ""
+        return Seen("")
 
     def close(self) -> str:
         """Drops it. Returns its output outside the frames."""

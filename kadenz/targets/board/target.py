@@ -24,8 +24,10 @@ from kadenz.targets.board.simulated import simulator
 from kadenz.targets.board.uart import Uart
 from kadenz.targets.board.way import LineGone, Results, Stopped
 from kadenz.targets.scratch import new_folder
+from kadenz.targets.seen import Look, Seen, seen
 
 _HALT_S = 3.0
+_LOOKS, _BETWEEN_LOOKS_S = 5, 0.02
 _BACK_S = 20.0  # after power was switched: for the board, and for a server that starts anew with it
 _AGAIN_S = 0.5
 _SWITCHED = "its power was switched off and on"
@@ -95,18 +97,25 @@ class BoardTarget:
         """Why there is nothing more to read."""
         return self._why
 
-    def post_mortem(self) -> str:
-        """Where the board is: its functions, the innermost first."""
+    def post_mortem(self) -> Seen:
+        """Where the board is, at several moments: its functions, the innermost first."""
         if self._gdb is None:
-            return (
+            return Seen(
                 f"{self._reach.port} is silent. Reset the board by hand while kadenz waits for it, "
                 "or name a debug server"
             )
+        looks: list[Look] = []
         try:
-            self._gdb.halt(_HALT_S)
-            return "\n".join(self._gdb.backtrace())
+            for number in range(_LOOKS):
+                if number:
+                    self._gdb.resume()
+                    time.sleep(_BETWEEN_LOOKS_S)
+                self._gdb.halt(_HALT_S)
+                frames = self._gdb.backtrace()
+                looks += [Look(int(frame.rpartition(" ")[2], 16)) for frame in frames[:1]]
+            return seen("\n".join(frames), looks, self._elf.symbol_at)
         except TargetFailed as failure:
-            return f"{failure.message}\n{failure.detail}".strip()
+            return Seen(f"{failure.message}\n{failure.detail}".strip())
 
     def close(self) -> str:
         """Ends line, GDB and server. Returns the words of the last two if the board had ended, and
@@ -248,7 +257,7 @@ class BoardTarget:
             self._start_anew(why)
             return
         tried = f"{why}; {_SWITCHED}" if self._switched else why
-        self._end(tried, detail or self.post_mortem())
+        self._end(tried, detail or self.post_mortem().words)
 
     def _start_anew(self, why: str) -> None:
         """The last start, with power switched; `why` says what the board did before."""

@@ -65,6 +65,31 @@ static void hang(struct kdz_point *point)
     }
 }
 
+/* One instruction that jumps to itself. */
+static __attribute__((noinline)) void stuck(struct kdz_point *point)
+{
+    (void)point;
+    for (;;) {
+        __asm__ volatile("");
+    }
+}
+
+static volatile uint32_t result;
+
+static __attribute__((noinline)) uint32_t step(uint32_t value)
+{
+    return value % 7u != 0 ? value * 1664525u + 1013904223u : value / 7u + 3u;
+}
+
+/* Works without end, in two functions. */
+static __attribute__((noinline)) void busy(struct kdz_point *point)
+{
+    (void)point;
+    for (;;) {
+        result = step(result);
+    }
+}
+
 static void assertion(struct kdz_point *point)
 {
     static const struct kdz_register registers[] = {{"pc", 0x20010123u}};
@@ -125,6 +150,8 @@ BENCH(fault_no_proof, "fault/no-proof", no_proof);
 BENCH(fault_wrong_proof, "fault/wrong-proof", wrong_proof);
 BENCH(fault_backwards, "fault/backwards", backwards);
 BENCH(fault_hang, "fault/hang", hang);
+BENCH(fault_stuck, "fault/stuck", stuck);
+BENCH(fault_busy, "fault/busy", busy);
 BENCH(fault_assert, "fault/assert", assertion);
 BENCH(fault_exception, "fault/exception", exception);
 BENCH(fault_overflow, "fault/overflow", overflow);

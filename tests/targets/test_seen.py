@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a silent processor moves, and where it is, from several looks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.targets.seen import Look, looks_of, seen
+
+FUNCTIONS = {0x100: "wait", 0x200: "tick", 0x300: "work", 0x400: "more"}
+
+
+def symbol_at(address: int) -> str:
+    start = address & ~0xFF
+    return f"{FUNCTIONS[start]}+{address - start:#x}" if start in FUNCTIONS else ""
+
+
+def at(*places: int, registers: tuple[str, ...] = ()) -> list[Look]:
+    return [Look(pc, registers) for pc in places]
+
+
+@pytest.mark.parametrize(
+    ("looks", "place"),
+    [
+        (at(*[0x104] * 10), "at wait+0x4"),
+        (at(*[0x104] * 7, 0x200, 0x210, 0x220), "at wait+0x4"),  # the tick interrupts it
+        (at(*[0x9000] * 10), "at 0x9000"),  # no function there
+    ],
+)
+def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) -> None:
+    found = seen("words", looks, symbol_at)
+    assert (found.words, found.moves, found.place) == ("words", False, place)
+
+
+@pytest.mark.parametrize(
+    ("looks", "place"),
+    [
+        (at(0x300, 0x304, 0x308, 0x30C), "in work (4 of 4 looks)"),
+        (at(0x300, 0x304, 0x400, 0x300, 0x408), "in work (3 of 5 looks), more (2 of 5 looks)"),
+        # One block of instructions, which QEMU shows at its beginning: the registers change.
+        ([Look(0x300, (str(i),)) for i in range(4)], "in work (4 of 4 looks)"),
+        (
+            at(0x9000, 0x9004, 0x300),
+            "in 0x9000 (1 of 3 looks), 0x9004 (1 of 3 looks), work (1 of 3 looks)",
+        ),
+    ],
+)
+def test_a_processor_that_moves_runs_and_its_functions_are_named(
+    looks: list[Look], place: str
+) -> None:
+    found = seen("", looks, symbol_at)
+    assert (found.moves, found.place) == (True, place)
+
+
+@pytest.mark.parametrize("looks", [[], at(0x100)])
+def test_one_look_shows_nothing(looks: list[Look]) -> None:
+    assert (seen("", looks, symbol_at).moves, seen("", looks, symbol_at).place) == (None, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "pc", "registers"),
+    [
+        (" pc       20010123\n x0/zero  00000000 x1/ra    2001ffff\n", 0x20010123, 2),
+        ("R00=00000001 R01=20000000\nR14=08000123 R15=08000a10\nXPSR=61000000", 0x08000A10, 4),
+        (
+            "RAX=0000000000000001 RSI=0000000000000002\nRIP=ffffffff81000010 RFL=00000246",
+            0xFFFFFFFF81000010,
+            2,
+        ),
+        (" PC=ffff800080001234 X00=0000000000000000 X01=0000000000000001", 0xFFFF800080001234, 2),
+    ],
+)
+def test_the_registers_of_every_architecture_are_read(words: str, pc: int, registers: int) -> None:
+    (look,) = looks_of([words, "QEMU says something else"])
+    assert look.pc == pc and len(look.registers) == registers
