@@ -8,6 +8,7 @@ from pathlib import Path
 
 from kadenz.analysis.differences import configuration, record_settings
 from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.parameters import same_point
 from kadenz.analysis.sides import Series, series_of
 from kadenz.config.manifest import Manifest
 from kadenz.errors import StoreError
@@ -40,9 +41,7 @@ class Histories:
         found: list[Series] = []
         for other in self._of(run):
             for its in other.manifest.records:
-                if (its.bench, its.params) == (entry.bench, entry.params) and (
-                    record_settings(its) == record_settings(entry)
-                ):
+                if same_point(its, entry) and record_settings(its) == record_settings(entry):
                     refused, series = series_of(other, its, lane)
                     if not refused and series is not None:
                         found.append(series)

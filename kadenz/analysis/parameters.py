@@ -17,6 +17,14 @@ _LACKED: Params = {
 }
 
 
+def same_point(one: RecordEntry, other: RecordEntry) -> bool:
+    """Whether two records are of one point."""
+    points = Points((one, other))
+    return one.bench == other.bench and (
+        points.of(one.bench, one.params) == points.of(other.bench, other.params)
+    )
+
+
 class Points:
     """The points of records that are compared, by their parameters."""
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.config.params import Value
+from kadenz.analysis.parameters import Named, Points
 from kadenz.config.profile import INTERRUPT, LaneProfile, Profile, ViewEntry, ViewName
 from kadenz.errors import UsageError
 from kadenz.store import Run
@@ -129,7 +129,8 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
 
     Profiles of a target are the same in each run: of several on one side the first counts.
     """
-    sides = [_profiles(runs) for runs in (before, after)]
+    named = Points(record for run in (*before, *after) for record in run.manifest.records)
+    sides = [_profiles(runs, named) for runs in (before, after)]
     points = Counter(_without_params(key) for key in sides[0])
     found = []
     for key in sides[0]:
@@ -152,14 +153,14 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
     return found
 
 
-_Key = tuple[str, str, tuple[tuple[str, Value], ...], str]
+_Key = tuple[str, str, Named, str]
 
 
 def _without_params(key: _Key) -> tuple[str, str, str]:
     return key[0], key[1], key[3]
 
 
-def _profiles(runs: Sequence[Run]) -> dict[_Key, tuple[Profile, LaneProfile]]:
+def _profiles(runs: Sequence[Run], named: Points) -> dict[_Key, tuple[Profile, LaneProfile]]:
     found: dict[_Key, tuple[Profile, LaneProfile]] = {}
     for run in runs:
         profiles = read_profiles(run)
@@ -169,7 +170,7 @@ def _profiles(runs: Sequence[Run]) -> dict[_Key, tuple[Profile, LaneProfile]]:
                 remedy="Measure it with `kadenz profile` instead of `kadenz run`",
             )
         for profile in profiles:
-            params = tuple(sorted(run.record(profile.record).params.items()))
+            params = named.of(profile.bench, run.record(profile.record).params)
             for lane in profile.lanes:
                 key = profile.target, profile.bench, params, lane.lane
                 found.setdefault(key, (profile, lane))

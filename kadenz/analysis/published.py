@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.config import inventory
 from kadenz.config.manifest import ClockClass
@@ -159,7 +160,8 @@ def matches(
         for figure in figures
         if family_of(figure, run)
         and same_benchmark(figure.benchmark, record.bench)
-        and figure.our_params.items() <= record.params.items()
+        and set(Points((record.entry,)).of(record.bench, figure.our_params))
+        <= record.params.items()
     ]
 
 

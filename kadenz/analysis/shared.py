@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.config.params import Params
@@ -28,12 +29,13 @@ def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
 
     Instructions of two instruction sets are different units, and so are times of two clock classes.
     """
+    points_of = Points(record.entry for run in runs for record in run.records)
     found: dict[object, list[tuple[int, RecordResult]]] = {}
     for number, run in enumerate(runs):
         arch = "" if run.unit.is_time else run.manifest.target.arch
         for record in run.records:
             if exceedance_of(record) is not None:
-                params = tuple(sorted(record.params.items()))
+                params = points_of.of(record.bench, record.params)
                 key = record.bench, params, record.unit.key, record.unit.clock_class, arch
                 found.setdefault(key, []).append((number, record))
     points = []

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kadenz.analysis.parameters import Named
 from kadenz.analysis.systems import system_conditions
-from kadenz.archive.history import Series, Step, histories
+from kadenz.archive.history import Series, Step, histories_beside
 from kadenz.archive.place import Place
-from kadenz.archive.rows import host_text, params_text
-from kadenz.config.manifest import Manifest, RecordEntry
-
-Point = tuple[str, str]  # benchmark, and parameters as the column `params` has them
+from kadenz.archive.rows import host_text
+from kadenz.config.manifest import Manifest
 
 
 @dataclass
 class Baseline:
-    """The runs, each with the points for which it counts, and the steps that shortened it."""
+    """The runs, each with the records that count, and the steps that shortened it."""
 
-    runs: dict[str, set[Point]] = field(default_factory=dict)
+    runs: dict[str, set[int]] = field(default_factory=dict)
     steps: list[tuple[Series, Step]] = field(default_factory=list)
 
 
@@ -32,32 +31,25 @@ def baseline_of(place: Place, label: str, made: Manifest, most: int) -> Baseline
     `made` itself does not count.
     """
     found = Baseline()
-    own = {point_of(record) for record in made.records}
+    target = made.target.name
+    every, points = histories_beside(place, made, (target,), label=label)
+    own = {(one.bench, points.of(target, one.bench, one.params)) for one in made.records}
     series = [
-        one
-        for one in histories(place, (made.target.name,), label=label, without=made.id)
-        if _is_same(one, made) and _point(one) in own
+        (point, one)
+        for one in every
+        if _is_same(one, made)
+        and (point := (one.bench, points.of(target, one.bench, one.params))) in own
     ]
-    since: dict[Point, str] = {}
-    for one in series:
+    since: dict[tuple[str, Named], str] = {}
+    for point, one in series:
         if one.steps:
             found.steps.append((one, one.steps[-1]))
             begin = one.steps[-1].latest.created
-            since[_point(one)] = max(begin, since.get(_point(one), begin))
-    for one in series:
-        point = _point(one)
+            since[point] = max(begin, since.get(point, begin))
+    for point, one in series:
         for run in [p for p in one.points if p.created >= since.get(point, "")][-most:]:
-            found.runs.setdefault(run.run, set()).add(point)
+            found.runs.setdefault(run.run, set()).add(run.record)
     return found
-
-
-def point_of(record: RecordEntry) -> Point:
-    """The point of a record."""
-    return record.bench, params_text(record.params)
-
-
-def _point(series: Series) -> Point:
-    return series.bench, params_text(series.params)
 
 
 def _is_same(series: Series, made: Manifest) -> bool:

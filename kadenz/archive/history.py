@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kadenz.archive.place import Place
+from kadenz.archive.points import ArchivedPoints
 from kadenz.archive.query import connect, run_sql
-from kadenz.archive.rows import QUANTILES
-from kadenz.config.manifest import REPEATABLE
+from kadenz.archive.rows import QUANTILES, params_text
+from kadenz.config.manifest import REPEATABLE, Manifest
 from kadenz.stats.change_points import LEAST, Change, change_points
 
 STATISTICS = ("min", *QUANTILES, "max", "mean")
@@ -30,6 +31,7 @@ class Point:
     """One run of a series. `value` and `worst` in the unit of the series."""
 
     run: str
+    record: int
     created: str  # ISO 8601, UTC
     commit: str
     label: str
@@ -93,31 +95,60 @@ def histories(
     *,
     statistic: str = "p50",
     label: str = "",
-    without: str = "",
 ) -> list[Series]:
     """The series whose target or benchmark matches one of `selectors` (globs; none: all).
 
-    `statistic`: one of STATISTICS; `label`: only runs that were added with it; `without`: a run to
-    leave out. Partial runs and records that are not ok are left out.
+    `statistic`: one of STATISTICS; `label`: only runs that were added with it. Partial runs and
+    records that are not ok are left out. A parameter that a run lacks had its default.
     """
+    return histories_beside(place, None, selectors, statistic=statistic, label=label)[0]
+
+
+def histories_beside(
+    place: Place,
+    beside: Manifest | None,
+    selectors: tuple[str, ...],
+    *,
+    statistic: str = "p50",
+    label: str = "",
+) -> tuple[list[Series], ArchivedPoints]:
+    """As `histories`, for a run that is held against them; also their points and its own.
+
+    The run itself is left out, if it was added.
+    """
+    without = beside.id if beside is not None else ""
     con = connect(place)
     where = f"status = 'ok' AND NOT partial AND {statistic} IS NOT NULL"
     rows = run_sql(
         place,
         con,
-        f"SELECT {KEY}, tier, run, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, label, "
+        f"SELECT {KEY}, tier, run, record, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, label, "
         f"{statistic}, max, n FROM records WHERE {where} ORDER BY created, run",
     ).fetchall()
-    groups: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+    groups: _Groups = {}
     for row in rows:
         target, bench = row[0], row[4]
         wanted = not selectors or any(
             fnmatch.fnmatchcase(text, one) for one in selectors for text in (target, bench)
         )
-        if wanted and label in ("", row[14]) and row[11] != without:
+        if wanted and label in ("", row[15]) and row[11] != without:
             groups.setdefault(row[:10], []).append(row[10:])
-    found = [_series(key, members) for key, members in sorted(groups.items())]
-    return _with_reasons(place, con, found)
+    stored = [(key[0], key[4], json.loads(key[5]), rows[-1][1]) for key, rows in groups.items()]
+    points = ArchivedPoints(place, stored, beside)
+    found = [_series(key, members) for key, members in sorted(_joined(groups, points).items())]
+    return _with_reasons(place, con, found), points
+
+
+_Groups = dict[tuple[Any, ...], list[tuple[Any, ...]]]
+
+
+def _joined(groups: _Groups, points: ArchivedPoints) -> _Groups:
+    """The rows by point: those of one point, some without a parameter, are one series."""
+    found: _Groups = {}
+    for key, rows in groups.items():
+        own = dict(points.of(key[0], key[4], json.loads(key[5])))
+        found.setdefault((*key[:5], params_text(own), *key[6:]), []).extend(rows)
+    return {key: sorted(rows, key=lambda row: (row[3], row[1])) for key, rows in found.items()}
 
 
 def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
@@ -141,7 +172,7 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
 
 def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
     target, instrument, conditions, quick, bench, params, lane, clock_class, unit, host = key
-    points = tuple(Point(*row[1:5], *row[5:8]) for row in rows)
+    points = tuple(Point(*row[1:]) for row in rows)
     steps, note = _steps(points, exact=rows[0][0] in REPEATABLE)
     return Series(
         target=target,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import glob
 import io
 import shutil
+import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -26,17 +27,11 @@ def restore(place: Place, id: str, parent: Path) -> Path:
     UsageError if the archive has no such run or the folder exists; StoreError if an object is
     damaged: the digest of each sample file is checked, and nothing is left behind.
     """
-    found = place.objects(f"{RUNS}/*/{glob.escape(id)}.parquet")
-    if not found:
-        raise UsageError(
-            f"{place.text}: no run {id}",
-            remedy="kadenz archive query 'SELECT run, target, created FROM runs'",
-        )
+    month = _month(place, id)
     folder = parent / id
     fresh = parent / f".{id}.restoring"
     if folder.exists():
         raise UsageError(f"{folder}: exists already", remedy="Name another folder: --output DIR")
-    month = found[0].split("/")[1].removeprefix("month=")
     shutil.rmtree(fresh, ignore_errors=True)
     try:
         fresh.mkdir(parents=True)
@@ -53,6 +48,23 @@ def restore(place: Place, id: str, parent: Path) -> Path:
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
     return folder
+
+
+def manifest_of(place: Place, id: str) -> Manifest:
+    """The run.json of the run `id`. UsageError if there is no such run, StoreError if damaged."""
+    with tempfile.TemporaryDirectory() as folder:
+        _texts(place, place.files_object(_month(place, id), id), Path(folder))
+        return read_manifest(Path(folder))
+
+
+def _month(place: Place, id: str) -> str:
+    found = place.objects(f"{RUNS}/*/{glob.escape(id)}.parquet")
+    if not found:
+        raise UsageError(
+            f"{place.text}: no run {id}",
+            remedy="kadenz archive query 'SELECT run, target, created FROM runs'",
+        )
+    return found[0].split("/")[1].removeprefix("month=")
 
 
 def _texts(place: Place, relative: str, folder: Path) -> None:

@@ -111,16 +111,16 @@ def _refuse_both_sides(baseline: Sequence[Run], compared: Sequence[Run]) -> None
 
 
 def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
-    from kadenz.archive.baseline import baseline_of, point_of
+    from kadenz.archive.baseline import baseline_of
     from kadenz.archive.restore import restore
     from kadenz.store import read_run
 
     place = find_archive(archive)
-    wanted: dict[str, set[tuple[str, str]]] = {}
+    wanted: dict[str, set[int]] = {}
     for run in compared:
         found = baseline_of(place, label, run.manifest, NEWEST)
-        for id, points in found.runs.items():
-            wanted.setdefault(id, set()).update(points)
+        for id, records in found.runs.items():
+            wanted.setdefault(id, set()).update(records)
         for series, step in found.steps:
             click.echo(
                 f"{series.target} {series.bench}: the baseline begins with {step.latest.run}, "
@@ -137,6 +137,6 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
     atexit.register(scratch.cleanup)  # samples are mapped from it until the end
     runs = [read_run(restore(place, id, Path(scratch.name))) for id in wanted]
     for run in runs:
-        points = wanted[run.manifest.id]
-        run.manifest.records = [one for one in run.manifest.records if point_of(one) in points]
+        own = wanted[run.manifest.id]
+        run.manifest.records = [one for one in run.manifest.records if one.id in own]
     return runs

@@ -12,6 +12,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kadenz.analysis.parameters import Named as NamedParams
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.published import PublishedFigure, matches
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.config.manifest import ClockClass
@@ -28,7 +30,7 @@ CLASSES: tuple[ClockClass, ...] = ("instruction", "cycle-model", "cycle-exact", 
 STATISTICS = ("mean", "median", "max")
 _OWN = frozenset({"clock"})  # families that measure the clock, not the kernel
 _Machine = tuple[str, str]  # board, kernel with its version
-_Point = tuple[str, tuple[tuple[str, object], ...]]  # benchmark and parameters
+_Point = tuple[str, NamedParams]  # benchmark and parameters
 _ByClass = dict[ClockClass, tuple[RunResult, RecordResult]]
 _Points = dict[_Point, _ByClass]
 _Key = tuple[str, str]  # lane, statistic
@@ -124,11 +126,12 @@ def _taken(runs: Named) -> tuple[list[tuple[str, _Points]], list[str]]:
     machines: dict[_Machine, _Points] = defaultdict(lambda: defaultdict(dict))
     names: dict[_Machine, str] = {}
     repeated = []
+    named = Points(record.entry for _, run in runs for record in run.records)
     for label, run in runs:
         machine = run.manifest.target.board, labels.kernel(run)
         names.setdefault(machine, ", ".join(machine))
         kind, points = run.manifest.clock.clock_class, machines[machine]
-        found = _records(run) if kind in CLASSES else {}
+        found = _records(run, named) if kind in CLASSES else {}
         if any(kind in points[point] for point in found):
             repeated.append(label)
         for point, record in found.items():
@@ -136,9 +139,9 @@ def _taken(runs: Named) -> tuple[list[tuple[str, _Points]], list[str]]:
     return [(names[machine], points) for machine, points in machines.items()], repeated
 
 
-def _records(run: RunResult) -> dict[_Point, RecordResult]:
+def _records(run: RunResult, named: Points) -> dict[_Point, RecordResult]:
     return {
-        (record.bench, tuple(sorted(record.params.items()))): record
+        (record.bench, named.of(record.bench, record.params)): record
         for record in run.records
         if record.usable and record.bench.partition("/")[0] not in _OWN
     }
