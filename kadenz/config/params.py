@@ -11,6 +11,18 @@ Params = dict[str, Value]
 
 PERIOD = "period_us"
 DISTANCE = "distance_us"  # each lane's period exceeds the previous lane's by this
+# Times that a kernel gives in whole ticks, at least one (suite/bench/period.h), with the words of
+# other parameters under which it does. Other times of the suite are loops, or by its clock.
+IN_TICKS: dict[str, Params] = {
+    PERIOD: {},
+    DISTANCE: {},
+    "phase_us": {},
+    "delay_us": {},
+    "window_us": {},
+    "hold_us": {"other_core": "poll"},
+    "sleep_us": {},  # of a lab's benchmarks, as the next one
+    "timeout_us": {},
+}
 
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
 

@@ -14,7 +14,7 @@ import msgspec
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import ClockClass, DeadlineEntry
-from kadenz.config.params import PERIOD, Value, number, period_us
+from kadenz.config.params import IN_TICKS, PERIOD, Value, number, period_us
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
@@ -75,8 +75,8 @@ def campaign_points(
     `overrides` replace a parameter's values (or `samples`, `seconds`, `cold`) wherever a benchmark
     declares it. A benchmark whose mechanism the kernel lacks is one point, with the initial
     parameters: its record has the reason. Raises ConfigError for a benchmark or a parameter that
-    the image does not know, a value outside its range, or a period below a tick of the kernel,
-    which has `tick_hz` a second.
+    the image does not know, a value outside its range, or a time (`IN_TICKS`) below a tick of the
+    kernel, which has `tick_hz` a second.
     """
     known = {bench.name: bench for bench in catalog}
     kernel = inventory.kernels().get(target.kernel)  # an image may bring an unknown one
@@ -100,7 +100,7 @@ def campaign_points(
                         remedy=did_you_mean(benchmark.name, list(known)),
                     )
                 check_params(bench, params, where)
-                _check_period(params, tick_hz, where)
+                _check_times({**bench.defaults, **params}, params, tick_hz, where)
                 asked = _seconds(bench, params, overrides, tick_hz)
                 planned = min(benchmark.count(quick), enough.get(benchmark.name, sys.maxsize))
                 count = asked or _first(overrides, SAMPLES_KEY, planned)
@@ -220,15 +220,18 @@ def _seconds(
     return math.ceil(wanted * 1_000_000 / had_us) if wanted and had_us else 0
 
 
-def _check_period(params: Mapping[str, Value], tick_hz: int, where: str) -> None:
-    """ConfigError for a period that the kernel cannot give, which would be a tick."""
-    asked = number(params, PERIOD)
-    if 0 < asked * tick_hz < 1_000_000:
-        tick_us = 1_000_000 / tick_hz
-        raise ConfigError(
-            f"{where}: {PERIOD} = {asked} is less than a tick of this kernel, {tick_us:g} µs",
-            remedy=f"A period is whole ticks: --set {PERIOD}={math.ceil(tick_us)}, or more",
-        )
+def _check_times(
+    values: Mapping[str, Value], asked_for: Iterable[str], tick_hz: int, where: str
+) -> None:
+    """ConfigError for a time that the kernel cannot give, which would be a tick."""
+    for name in set(IN_TICKS).intersection(asked_for):
+        asked = number(values, name)
+        if 0 < asked * tick_hz < 1_000_000 and IN_TICKS[name].items() <= values.items():
+            tick_us = 1_000_000 / tick_hz
+            raise ConfigError(
+                f"{where}: {name} = {asked} is less than a tick of this kernel, {tick_us:g} µs",
+                remedy=f"It gives whole ticks: --set {name}={math.ceil(tick_us)}, or more",
+            )
 
 
 def check_params(bench: Bench, params: Mapping[str, Value], where: str) -> None:

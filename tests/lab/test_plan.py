@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from kadenz.config import inventory, params
 from kadenz.config.campaign import Benchmark, Campaign
+from kadenz.config.params import Value
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ConfigError, UsageError
 from kadenz.lab.plan import (
@@ -26,6 +29,7 @@ from kadenz.lab.plan import (
 )
 from kadenz.wire.messages import Bench, BenchParam
 
+ROOT = Path(__file__).resolve().parents[2]
 STM32 = TargetName("freertos", "stm32f4", "emulated")
 LINUX = TargetName("posix", "linux", "host")
 
@@ -282,30 +286,60 @@ def test_seconds_are_those_of_the_period_that_the_kernel_gives(
     assert (point.samples - 1) * had_us < 3_000_000 <= point.samples * had_us
 
 
-@pytest.mark.parametrize(("period_us", "tick_hz"), [(1, 1000), (999, 1000), (976, 1024)])
-def test_a_period_below_a_tick_is_refused_and_the_remedy_is_taken(
-    period_us: int, tick_hz: int
+@pytest.mark.parametrize("name", params.IN_TICKS)
+@pytest.mark.parametrize(("asked_us", "tick_hz"), [(1, 1000), (999, 1000), (976, 1024), (9, 100)])
+def test_a_time_below_a_tick_is_refused_and_the_remedy_is_taken(
+    name: str, asked_us: int, tick_hz: int
 ) -> None:
-    with pytest.raises(ConfigError, match=f"period_us = {period_us} is less than a tick") as caught:
-        _periodic(period_us, tick_hz)
-    remedy = re.search(r"--set period_us=(\d+)", caught.value.remedy)
+    with pytest.raises(ConfigError, match=f"{name} = {asked_us} is less than a tick") as caught:
+        _periodic(asked_us, tick_hz, name)
+    remedy = re.search(rf"--set {name}=(\d+)", caught.value.remedy)
     assert remedy is not None
-    assert _periodic(period_us, tick_hz, period_us=[int(remedy[1])])
+    assert _periodic(asked_us, tick_hz, name, **{name: [int(remedy[1])]})
 
 
-def test_no_period_and_no_pause_are_taken_at_every_tick() -> None:
-    assert _periodic(0, 1000)
+@pytest.mark.parametrize("name", params.IN_TICKS)
+def test_no_time_and_a_tick_of_no_length_are_taken(name: str) -> None:
+    assert _periodic(0, 1000, name) and _periodic(1, 0, name) and _periodic(1, 1_000_000, name)
 
 
-def _periodic(asked_us: int, tick_hz: int, **overrides: list[int]) -> list[Point]:
+def test_a_hold_by_the_clock_may_be_below_a_tick() -> None:
+    assert _periodic(10, 1000, "hold_us", other_core=["above"])
+
+
+def test_every_time_of_the_suite_is_in_ticks_or_has_another_clock() -> None:
+    """A new parameter joins `IN_TICKS`, or the list here with what gives it."""
+    sources = [*(ROOT / "suite" / "bench").glob("*.[ch]"), *(ROOT / "suite" / "rust").rglob("*.rs")]
+    found = {name for file in sources for name in re.findall(r'"([a-z]\w*_us)"', file.read_text())}
+    others = {
+        "section_us": "a loop of that length",
+        "middle_us": "a loop of that length",
+        "pause_us": "a loop of that length",
+        "stop_above_us": "a limit on samples, by the clock",
+    }
+    assert found - set(others) == set(params.IN_TICKS) - {"sleep_us", "timeout_us"}
+    assert others.keys() <= found
+
+
+def _periodic(
+    asked_us: int, tick_hz: int, name: str = "period_us", **overrides: Sequence[Value]
+) -> list[Point]:
     known = msgspec.structs.replace(
-        bench("cyclic/x"), params=[BenchParam("period_us", 1000, 0, 10_000_000)]
+        bench("cyclic/x"),
+        params=[
+            BenchParam(name, 1000, 0, 10_000_000),
+            *(
+                BenchParam(other, 0, 0, 1, words=["poll", "above"])
+                for words in (params.IN_TICKS[name],)
+                for other in words
+            ),
+        ],
     )
     campaign = Campaign(
         name="c",
         title="",
         targets=[],
-        benchmark=[Benchmark(name="cyclic/x", samples=5, params={"period_us": asked_us})],
+        benchmark=[Benchmark(name="cyclic/x", samples=5, params={name: asked_us})],
     )
     return campaign_points(
         campaign, STM32, [known], quick=False, overrides=overrides, tick_hz=tick_hz
