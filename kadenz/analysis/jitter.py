@@ -19,8 +19,8 @@ from kadenz.analysis.series_kind import (
     restarts,
     unwrapped,
 )
+from kadenz.analysis.shown_step import shown_step
 from kadenz.analysis.units import Unit
-from kadenz.config.clock_step import clock_step
 from kadenz.errors import UsageError
 from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
 from kadenz.stats.disturbances import Disturbances, Periodic
@@ -32,7 +32,6 @@ from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.plain import plain
 from kadenz.stats.samples import Floats
-from kadenz.stats.step import LOOKED_AT, step_of
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
 from kadenz.stats.tail import Tail, fit_tail
@@ -132,7 +131,7 @@ def jitter_of_edges(
             "single rate fits both sides. Analyse the parts separately; a program that sleeps "
             "relative to its wake-up causes this",
         )
-    step = max(_step(times, np.diff(times)), printed_step)
+    step = max(shown_step(times, np.diff(times)), printed_step)
     if resolution:
         step = max(step, resolution)
         notes += (
@@ -141,18 +140,6 @@ def jitter_of_edges(
         )
     made = decompose(times, nominal_period=period, cycles=cycles, window=window, step=step)
     return _result("edges", made, period_us, tick_us, step, notes), made.drift.jitter
-
-
-def _step(readings: npt.NDArray[Any], distances: npt.NDArray[Any]) -> float:
-    """The clock's step, as readings (n,) and distances of them show it, also if they are rounded.
-
-    0.0 if all distances are equal: then they show nothing of it.
-    """
-    exact = step_of(readings)
-    if not exact:
-        return 0.0
-    whole = np.rint(distances[:LOOKED_AT] / exact).astype(np.int64)
-    return exact * clock_step(whole) if np.ptp(whole) else 0.0
 
 
 def _resolution(times: npt.NDArray[Any], period: float) -> float:
@@ -238,7 +225,7 @@ def jitter_of_wakeups(
     numbers = np.arange(latencies.size) if cycles is None else cycles.astype(np.int64)
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
-    step = max(_step(latencies, latencies - latencies.min()), printed_step)
+    step = max(shown_step(latencies, latencies - latencies.min()), printed_step)
     made = decompose(times, nominal_period=period, cycles=numbers, window=window, step=step)
     result = _result("wake-ups", made, period_us, tick_us, step, tuple(notes))
     return result, made.drift.jitter

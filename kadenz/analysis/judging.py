@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from kadenz.analysis.matching import SameRuns
+from kadenz.analysis.shown_step import shown_step
 from kadenz.analysis.sides import Series, as_figures, figure_of, identical, repeated
 from kadenz.analysis.units import TIME_CLASSES
 from kadenz.config.manifest import REPEATABLE
@@ -24,7 +25,6 @@ from kadenz.stats.plain import plain
 from kadenz.stats.replicate import LessLoop
 from kadenz.stats.side import Side, side_of
 from kadenz.stats.spread import RunLogs, Spread, moderated
-from kadenz.stats.step import step_of
 from kadenz.store import Run
 
 # "context" is shown and never judged: the quality of a clock, and figures with a note.
@@ -119,7 +119,7 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
     values = np.concatenate([np.asarray(one)[:10_000] for one in series])
     if values.min() == values.max():
         return seen if math.isfinite(seen) else scale
-    return min(step_of(values), seen)
+    return min(shown_step(values, values - values.min()), seen)
 
 
 def question(

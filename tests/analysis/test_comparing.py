@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.comparing import compare_sides
-from kadenz.config.manifest import Manifest, ModelEntry
+from kadenz.config.manifest import Distribution, Manifest, ModelEntry
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
 from tests.synthetic import (
     HIFIVE1,
     LINUX,
+    LINUX_CLOCK,
     STM32F4,
     Point,
     Samples,
@@ -306,3 +308,25 @@ def test_an_exact_change_needs_no_holm_correction(tmp_path: Path) -> None:
     found = compare_sides([side(0)], [side(90)], statistics=[0.99])
     outcomes = [point.outcome for point in found.points]
     assert outcomes[0] == "worse" and set(outcomes[1:]) == {"equivalent"}
+
+
+@pytest.mark.parametrize("step", [69.841279, 41.666667])
+def test_the_step_of_a_host_clock_shows_although_its_readings_are_rounded(
+    tmp_path: Path, step: float
+) -> None:
+    """Readings of whole nanoseconds, as of a clock at 14.3 MHz: their common divisor is 1."""
+    clock = msgspec.structs.replace(
+        LINUX_CLOCK, resolution=Distribution(n=9, min=float(int(step)), median=step, max=99.0)
+    )
+    rng = np.random.default_rng(5)
+    sides = []
+    for side in range(2):
+        runs = []
+        for number in range(3):
+            steps = rng.integers(6, 12, 500) + 2 * (rng.random(500) < 0.05 * side)
+            values = np.round(steps * step).astype(np.uint32)
+            made = manifest(LINUX, clock=clock, id=f"{side}-{number}")
+            runs.append(read_run(write_run(tmp_path, made, [Point("a/b", {"all": values})])))
+        sides.append(runs)
+    (point,) = compare_sides(*sides, statistics=["median"]).points
+    assert point.statistic == "mean"  # instead of a median that the step hides
