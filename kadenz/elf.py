@@ -11,7 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-_WRITE, _ALLOC, _EXEC = 1, 2, 4  # sh_flags, System V gABI chapter 4
+_WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400  # sh_flags, System V gABI chapter 4
+_HOSTED = {"PT_INTERP", "PT_DYNAMIC", "PT_PHDR"}  # program headers for a loader
 # Of e_flags: mask, value, extension. RISC-V ELF psABI: EF_RISCV_RVC, _FLOAT_ABI_*, _RVE.
 _RISCV_FLAGS = ((1, 1, "c"), (6, 2, "f"), (6, 4, "d"), (8, 8, "e"))
 
@@ -25,9 +26,24 @@ class Section:
     """A section that is loaded, or takes memory."""
 
     name: str
-    address: int
+    address: int  # where it is when the image runs
     size: int
     kind: SectionKind
+    load: int  # where its contents are until something copies them: `address`, or in flash
+    per_thread: bool = False
+
+    @property
+    def copied(self) -> bool:
+        """Whether start-up code brings its contents to where they run."""
+        return self.kind != "zeroed" and self.load != self.address
+
+
+class Segment(NamedTuple):
+    """Bytes that are loaded together: address when they run, size, alignment."""
+
+    address: int
+    size: int
+    page: int
 
 
 @dataclass(frozen=True)
@@ -76,12 +92,44 @@ class Elf:
         from elftools.elf.elffile import ELFFile
 
         with self.path.open("rb") as file:
+            elf = ELFFile(file)
+            segments = _loaded(elf)
             found = [
-                Section(section.name, section["sh_addr"], section["sh_size"], _kind(section))
-                for section in ELFFile(file).iter_sections()
+                Section(
+                    section.name,
+                    section["sh_addr"],
+                    section["sh_size"],
+                    _kind(section),
+                    _load(section, segments),
+                    bool(section["sh_flags"] & _TLS),
+                )
+                for section in elf.iter_sections()
                 if section["sh_flags"] & _ALLOC
             ]
-        return sorted(found, key=lambda section: section.address)
+        return sorted(found, key=lambda section: (section.address, -section.size))
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The segments that are loaded, by address."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            return sorted(
+                Segment(one["p_vaddr"], one["p_memsz"], max(one["p_align"], 1))
+                for one in _loaded(ELFFile(file))
+            )
+
+    @cached_property
+    def hosted(self) -> bool:
+        """Whether an operating system loads the program, by its headers and notes."""
+        from elftools.elf.elffile import ELFFile
+
+        with self.path.open("rb") as file:
+            elf = ELFFile(file)
+            headers = {one["p_type"] for one in elf.iter_segments()}
+            note = elf.get_section_by_name(".note.ABI-tag")
+            system = elf["e_ident"]["EI_OSABI"] == "ELFOSABI_LINUX"
+        return note is not None or system or not headers.isdisjoint(_HOSTED)
 
     def contents(self, section: str) -> bytes:
         """The bytes of a section."""
@@ -215,6 +263,19 @@ def _kind(section: Any) -> SectionKind:
     flags = section["sh_flags"]
     if section["sh_type"] == "SHT_NOBITS":
         return "zeroed"
-    if flags & _WRITE:
-        return "data"
-    return "code" if flags & _EXEC else "constants"
+    if flags & _EXEC:  # even if data is among it, as for `size`
+        return "code"
+    return "data" if flags & _WRITE else "constants"
+
+
+def _loaded(elf: Any) -> list[Any]:
+    return [one for one in elf.iter_segments("PT_LOAD") if one["p_memsz"]]
+
+
+def _load(section: Any, segments: list[Any]) -> int:
+    """The load address of a section. Some linkers leave all physical addresses at zero."""
+    address = int(section["sh_addr"])
+    for one in segments:
+        if one.section_in_segment(section) and any(each["p_paddr"] for each in segments):
+            return address - int(one["p_vaddr"]) + int(one["p_paddr"])
+    return address

@@ -158,16 +158,18 @@ class FootprintEntry(Model):
     data: Count = 0  # with initial values: takes flash and RAM
     zeroed: Count = 0
     compiled: Count = 0  # code and constants of its object before linking; 0: no object of its own
+    stored: Count | None = None  # of its load image in flash; None: not known apart (older runs)
+    resident: Count | None = None  # of its run image in RAM, code included; None: likewise
 
     @property
     def flash(self) -> int:
-        """Bytes in the file that are loaded."""
-        return self.code + self.constants + self.data
+        """Bytes of flash: what its memory keeps while the power is off."""
+        return self.code + self.constants + self.data if self.stored is None else self.stored
 
     @property
     def ram(self) -> int:
-        """Bytes of memory that can be written."""
-        return self.data + self.zeroed
+        """Bytes of RAM, with code and constants that run there."""
+        return self.data + self.zeroed if self.resident is None else self.resident
 
 
 class ObjectEntry(Model):

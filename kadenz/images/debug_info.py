@@ -181,11 +181,21 @@ class DebugInfo:
         found = [
             (begin, end, source)
             for unit in self._units()
-            if (source := self._source(unit.get_top_DIE())) is not None
-            for begin, end in self._ranges(unit)
-            if begin < end
+            for begin, end, source in self._code_of(unit)
+            if begin < end and source is not None
         ]
         return sorted(found, key=lambda one: one[:2])
+
+    def _code_of(self, unit: Any) -> Iterator[tuple[int, int, Path | None]]:
+        """The ranges of a unit; of one that GCC's link-time optimisation made, its functions."""
+        top = unit.get_top_DIE()
+        if not _is_of_many(top):
+            yield from ((begin, end, self._source(top)) for begin, end in self._ranges(unit))
+            return
+        for die in unit.iter_DIEs():
+            low, high = (die.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
+            if die.tag == "DW_TAG_subprogram" and low is not None and high is not None:
+                yield low.value, _end(low, high), self._source(_origin(die).cu.get_top_DIE())
 
     @cached_property
     def _data(self) -> dict[int, Path]:
@@ -197,7 +207,9 @@ class DebugInfo:
                 if source is None or die.tag != "DW_TAG_variable" or place is None:
                     continue
                 if place.form == "DW_FORM_exprloc" and place.value[:1] == [_OP_ADDR]:
-                    found[int.from_bytes(bytes(place.value[1:]), "little")] = source
+                    of = _origin(die).cu.get_top_DIE()
+                    defined = self._source(of) or source
+                    found[int.from_bytes(bytes(place.value[1:]), "little")] = defined
         return found
 
     def _source(self, die: Any) -> Path | None:
@@ -215,14 +227,11 @@ class DebugInfo:
         return source
 
     def _ranges(self, unit: Any) -> Iterator[tuple[int, int]]:
-        from elftools.dwarf.descriptions import describe_form_class
-
         die = unit.get_top_DIE()
         low, high = (die.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
         base = low.value if low is not None else 0
         if low is not None and high is not None:
-            absolute = describe_form_class(high.form) == "address"
-            yield base, high.value + (0 if absolute else base)
+            yield base, _end(low, high)
         if "DW_AT_ranges" not in die.attributes:
             return
         lists = self._dwarf.range_lists()
@@ -233,6 +242,24 @@ class DebugInfo:
                 yield entry.begin_offset, entry.end_offset
             else:
                 yield base + entry.begin_offset, base + entry.end_offset
+
+
+def _is_of_many(top: Any) -> bool:
+    return _text(top.attributes.get("DW_AT_name")) == "<artificial>"
+
+
+def _origin(die: Any) -> Any:
+    """What a DIE is a copy of, in the unit of its source; itself if it is no copy."""
+    while "DW_AT_abstract_origin" in die.attributes:
+        die = die.get_DIE_from_attribute("DW_AT_abstract_origin")
+    return die
+
+
+def _end(low: Any, high: Any) -> int:
+    from elftools.dwarf.descriptions import describe_form_class
+
+    absolute = describe_form_class(high.form) == "address"
+    return int(high.value) + (0 if absolute else int(low.value))
 
 
 def _lines_of(unit: Any, program: Any) -> _Lines:

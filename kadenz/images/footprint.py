@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flash and RAM of an image, by part and source file.
 
-Each byte of the loaded sections counts once: for the file that it came from, or for the linker,
-which fills, aligns and reserves. The linker's map says which object a byte came from. Without a map
-the symbols and the debug information do, as far as they reach.
+Each byte of the loaded sections counts for the file that it came from, or for the linker, which
+fills, aligns and reserves: once for the flash that keeps it, once for the RAM that it runs in. The
+linker's map says which object a byte came from. Without a map the symbols and the debug information
+do, as far as they reach.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -25,14 +29,20 @@ from kadenz.elf import Elf, Section
 from kadenz.errors import UsageError
 from kadenz.images import shared_name
 from kadenz.images.debug_info import DebugInfo
-from kadenz.images.link_map import FILL, LinkMap, Piece, read_map
+from kadenz.images.libraries import library
+from kadenz.images.link_map import FILL, STUBS, LinkMap, Piece, map_of, read_map
+from kadenz.images.memory import Memories
 from kadenz.images.provenance import OTHER, PARTS, Homes, Tree
 
 PADDING, RESERVED, LINKER, UNKNOWN = "padding", "linker script", "linker", "not attributed"
 FOLDERS = {**PARTS, "suite/bench": "benchmarks", "kernels/conformance": "conformance"}
 # What ld makes for dynamic linking; its map names the first object of the link for it.
-_MADE_BY_LINKER = (".interp", ".dyn", ".gnu.", ".hash", ".rel", ".plt", ".got", ".note.gnu.build")
-_STUBS = "linker stubs"  # veneers, in the map
+_MADE_BY_LINKER = re.compile(
+    r"\.(interp|dyn(sym|str|amic)|hash|gnu\.(hash|version(_[dr])?)|rela?\..+|relr\.dyn"
+    r"|i?(plt|got)(\..+)?|note\.gnu\.build-id)"
+)
+_OPTIMISED = re.compile(r"\.ltrans|\blto[.-]|\.lto\b")  # objects that link-time optimisation made
+_RULES = 2  # of attribution; counts up when an unchanged image gets other figures
 
 
 def footprint(program: Path, trees: Sequence[Tree] = ()) -> list[FootprintEntry]:
@@ -42,23 +52,33 @@ def footprint(program: Path, trees: Sequence[Tree] = ()) -> list[FootprintEntry]
     there. UsageError for a program with neither map nor symbols, or with the map of another.
     """
     elf = Elf(program)
-    mapped = _by_map(elf)
-    debug = DebugInfo(program)
-    pieces = mapped or list(
-        _by_symbols(elf, lambda at: debug.source_at(at) or debug.source_of_data(at))
-    )
-    gap = PADDING if mapped else UNKNOWN  # strings have no symbols
-    origins = _Origins(program, Homes(trees, FOLDERS))
-    found: dict[tuple[str, str], FootprintEntry] = {}
+    made, debug = _map(elf), DebugInfo(program)
+    pieces = _pieces(elf, made, lambda at: debug.source_at(at) or debug.source_of_data(at))
+    memories, origins = Memories(elf, made.regions), _Origins(program, Homes(trees, FOLDERS))
+    counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    shared = 0  # RAM below this address is counted: sections of an overlay share theirs
     for section in elf.sections:
         own = [piece for piece in pieces if piece.section == section.name]
-        for part, file, size in _attributed(section, own, origins, gap):
-            entry = found.setdefault((part, file), FootprintEntry(part=part, file=file))
-            setattr(entry, section.kind, getattr(entry, section.kind) + size)
-    for key, size in origins.compiled.items():
-        if key in found:
-            found[key].compiled = size
-    return [found[key] for key in sorted(found)]
+        for place, begin, end in _attributed(section, own, origins, mapped=bool(made.pieces)):
+            size = end - begin
+            counts[place][section.kind] += size
+            counts[place]["stored"] += size * memories.stored(section)
+            counts[place]["resident"] += size * memories.copied_within_ram(section)
+            if memories.resident(section):
+                counts[place]["resident"] += max(end - max(begin, shared), 0)
+        if memories.resident(section):
+            shared = max(shared, section.address + section.size)
+    return [
+        FootprintEntry(
+            part=part,
+            file=file,
+            compiled=origins.compiled.get((part, file), 0),
+            stored=count.pop("stored", 0),
+            resident=count.pop("resident", 0),
+            **count,
+        )
+        for (part, file), count in sorted(counts.items())
+    ]
 
 
 def objects(program: Path, kinds: Mapping[str, KernelObject]) -> list[ObjectEntry]:
@@ -84,7 +104,7 @@ def weights(program: Path, trees: Sequence[Tree], kinds: Mapping[str, KernelObje
     """`footprint` and `objects` of a program in its build folder, computed once for each image."""
     file = program.with_name("kadenz-footprint.json")
     named = [(tree.part, str(tree.folder)) for tree in trees]
-    key = f"{__version__} {Elf(program).sha256} {named} {kinds}"
+    key = f"{__version__} {_RULES} {Elf(program).sha256} {named} {kinds}"
     try:
         kept = msgspec.json.decode(file.read_bytes(), type=Weights)
     except (OSError, msgspec.DecodeError):
@@ -96,34 +116,37 @@ def weights(program: Path, trees: Sequence[Tree], kinds: Mapping[str, KernelObje
 
 
 def _attributed(
-    section: Section, pieces: Sequence[Piece], origins: _Origins, gap: str
-) -> Iterator[tuple[str, str, int]]:
-    """(part, file, bytes) of the whole section, gaps included."""
-    if section.name.startswith(_MADE_BY_LINKER):
-        yield LINKER, section.name, section.size
-        return
-    if all(piece.object == FILL for piece in pieces):
-        yield RESERVED, section.name, section.size
-        return
+    section: Section, pieces: Sequence[Piece], origins: _Origins, *, mapped: bool
+) -> Iterator[tuple[tuple[str, str], int, int]]:
+    """(part and file), begin and end address of the whole section, gaps included."""
     at, end = section.address, section.address + section.size
+    if _MADE_BY_LINKER.fullmatch(section.name):
+        yield (LINKER, section.name), at, end
+        return
+    if mapped and all(piece.object == FILL for piece in pieces):
+        yield (RESERVED, section.name), at, end
+        return
+    gap = (PADDING if mapped else UNKNOWN, section.name)  # strings have no symbols
     ordered = sorted(pieces, key=lambda piece: piece.address)
     for piece, following in pairwise([*ordered, None]):
         assert piece is not None
         if piece.address > at:
-            yield gap, section.name, piece.address - at
+            yield gap, at, piece.address
+        begin = max(at, piece.address)
         at = min(piece.address + piece.size, following.address if following else end)
-        if at > piece.address:
-            yield *origins.of(piece), at - piece.address
+        if at > begin:
+            yield origins.of(piece), begin, at
+        at = max(at, begin)
     if at < end:
-        yield gap, section.name, end - at
+        yield gap, at, end
 
 
-def _by_map(elf: Elf) -> list[Piece]:
-    """The pieces in the map beside the program. UsageError if it is the map of another."""
-    file = elf.path.with_suffix(".map")
-    made = read_map(file.read_text(errors="replace")) if file.is_file() else LinkMap()
+def _map(elf: Elf) -> LinkMap:
+    """The map beside the program; empty without one. UsageError if it is the map of another."""
+    file = map_of(elf.path)
+    made = read_map(file.read_text(errors="replace")) if file else LinkMap()
     if not made.pieces:
-        return []
+        return LinkMap()
     for section in elf.sections:
         place = made.sections.get(section.name)
         if place != (section.address, section.size):
@@ -131,7 +154,32 @@ def _by_map(elf: Elf) -> list[Piece]:
                 f"{file}: is not the map of {elf.path.name}: they differ in {section.name}",
                 remedy="Link again, or remove the map to go by symbols",
             )
-    return made.pieces
+    return made
+
+
+def _pieces(elf: Elf, made: LinkMap, source_of: Callable[[int], Path | None]) -> list[Piece]:
+    """The pieces of a map; objects that have many sources are cut by symbol, as all is without."""
+    if not made.pieces:
+        return list(_by_symbols(elf, source_of))
+    several = [piece for piece in made.pieces if _OPTIMISED.search(piece.object)]
+    if not several or not elf.symbols:
+        return made.pieces
+    symbols = list(_by_symbols(elf, source_of))
+    others = [piece for piece in made.pieces if piece not in set(several)]
+    return [*others, *(part for piece in several for part in _cut(piece, symbols))]
+
+
+def _cut(piece: Piece, symbols: Sequence[Piece]) -> Iterator[Piece]:
+    """The symbols inside a piece, and what lies between them, whose source is not known."""
+    at, end = piece.address, piece.address + piece.size
+    for symbol in symbols:
+        if symbol.section == piece.section and at <= symbol.address < end:
+            if symbol.address > at:
+                yield Piece(piece.section, at, symbol.address - at, "")
+            yield symbol
+            at = symbol.address + symbol.size
+    if at < end:
+        yield Piece(piece.section, at, end - at, "")
 
 
 def _by_symbols(elf: Elf, source_of: Callable[[int], Path | None]) -> Iterator[Piece]:
@@ -142,13 +190,13 @@ def _by_symbols(elf: Elf, source_of: Callable[[int], Path | None]) -> Iterator[P
             f"{elf.path}: has no symbols: it was stripped, and has no linker map beside it",
             remedy=f"Link with -g and -Wl,-Map={elf.path.with_suffix('.map').name}, do not strip",
         )
-    at = 0
+    ends: dict[str, int] = {}  # by section: those of an overlay have the same addresses
     for symbol in symbols:
         # Aliases begin at one address; the largest comes first.
-        if symbol.size and symbol.address >= at:
+        if symbol.size and symbol.address >= ends.get(symbol.section, 0):
             source = source_of(symbol.address) or ""
             yield Piece(symbol.section, symbol.address, symbol.size, str(source))
-            at = symbol.address + symbol.size
+            ends[symbol.section] = symbol.address + symbol.size
 
 
 class CodeOrigins:
@@ -157,7 +205,7 @@ class CodeOrigins:
     def __init__(self, program: Path, trees: Sequence[Tree] = ()) -> None:
         elf = Elf(program)
         self._origins = _Origins(program, Homes(trees, FOLDERS))
-        pieces = _by_map(elf) or _by_symbols(elf, DebugInfo(program).source_at)
+        pieces = _pieces(elf, _map(elf), DebugInfo(program).source_at)
         self._pieces = sorted(pieces, key=lambda one: one.address)
         self._starts = [piece.address for piece in self._pieces]
 
@@ -184,28 +232,25 @@ class _Origins:
         """Part and file. All pieces of an object have the same."""
         if piece.object == FILL:
             return PADDING, piece.section
+        if not piece.object:
+            return UNKNOWN, piece.section
         if piece.object not in self._known:
             self._known[piece.object] = self._find(piece)
         return self._known[piece.object]
 
     def _find(self, piece: Piece) -> tuple[str, str]:
-        if piece.object == _STUBS:
+        if piece.object == STUBS:
             return LINKER, "veneers"
-        if not piece.object:
-            return UNKNOWN, piece.section
         file = Path(os.path.normpath(self._folder / piece.object))
         source = self._sources.get(file)
         if source is not None:
             place = self._placed(source)
-            self.compiled[place] = Elf(file).sizes.text
+            if file.is_file():
+                self.compiled[place] = Elf(file).sizes.text
             return place
         by_debug_information = self._debug.source_at(piece.address) if _is_object(file) else None
         place = self._placed(by_debug_information or file)
-        # A linker finds libraries by absolute paths; relative ones are objects of the build.
-        if place[0] != UNKNOWN or not _is_object(file) or not Path(piece.object).is_absolute():
-            return place
-        library = file.name.partition("(")[0]
-        return ("compiler library" if "gcc" in file.parts else "C library"), library
+        return (library(str(file)) or place) if place[0] == UNKNOWN else place
 
     def _placed(self, source: Path) -> tuple[str, str]:
         source = Path(os.path.normpath(source))
@@ -216,13 +261,13 @@ class _Origins:
 
     @cached_property
     def _sources(self) -> dict[Path, Path]:
-        """The source of each object that CMake compiled."""
+        """The source of each object that the build compiled."""
         listed = (self._folder / "compile_commands.json").is_file()
         commands = shared_name.compile_commands(self._folder) if listed else []
         return {
             Path(os.path.normpath(Path(command["directory"]) / output)): Path(command["file"])
             for command in commands
-            if (output := _output(shlex.split(command["command"])))
+            if (output := _output(command))
         }
 
     @cached_property
@@ -230,9 +275,11 @@ class _Origins:
         return DebugInfo(self.program)
 
 
-def _output(words: Sequence[str]) -> str:
-    """The object that a compiler's command writes."""
-    return next((after for word, after in pairwise(words) if word == "-o"), "")
+def _output(command: Mapping[str, Any]) -> str:
+    """The object that an entry of compile_commands.json writes. CMake names none, others do."""
+    words = command.get("arguments") or shlex.split(command.get("command", ""))
+    written = next((after for word, after in pairwise(words) if word == "-o"), "")
+    return str(command.get("output") or written)
 
 
 def _is_object(file: Path) -> bool:

@@ -23,6 +23,7 @@ _ORDER = (
     "extra benchmarks",
     "conformance",
     "C library",
+    "C++ library",
     "compiler library",
     "linker",
     "padding",
@@ -40,8 +41,9 @@ _FIGURES: tuple[tuple[str, Callable[[FootprintEntry], int]], ...] = (
     ("RAM", lambda entry: entry.ram),
 )
 MEANING = (
-    "Bytes. Flash is code, constants and the initial values of data; RAM is data and zeroed "
-    "memory. `linker script` is memory that it reserves: stack, and the storage of samples.",
+    "Bytes. Flash is code, constants and the initial values of data, unless they are loaded into "
+    "RAM directly. RAM is data, zeroed memory, and code and constants that run there. `linker "
+    "script` is memory that it reserves: stack, and the storage of samples.",
 )
 _RELATIVE = (
     "Text: code and constants, as `size` prints it. Compiled is the object file, linked what the "
@@ -72,6 +74,8 @@ def tables(builds: Builds) -> list[Table]:
 def total(entries: Sequence[FootprintEntry], part: str = "", file: str = "") -> FootprintEntry:
     """The sum of `entries`."""
     found = FootprintEntry(part=part, file=file)
+    found.stored = sum(entry.flash for entry in entries)
+    found.resident = sum(entry.ram for entry in entries)
     for field in ("code", "constants", "data", "zeroed", "compiled"):
         setattr(found, field, sum(getattr(entry, field) for entry in entries))
     return found
