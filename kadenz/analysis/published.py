@@ -10,8 +10,9 @@ and an instruction in an emulator are different quantities.
 from __future__ import annotations
 
 import csv
+import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from kadenz.config import inventory
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 from kadenz.errors import ConfigError, KadenzError
+from kadenz.regular_files import MIB, read_regular
 
 FIGURES = Path("published/published.csv")
 SYSTEMS = Path("published/systems.csv")
@@ -72,7 +74,7 @@ class PublishedFigure:
         found: Params = {}
         for name, text in self.parameters.items():
             ours, factor = _PARAMETERS.get(name, (name, 1))
-            number = re.match(r"\d+", text)
+            number = re.match(r"[0-9]{1,18}(?![0-9])", text)
             if number:
                 found[ours] = int(number.group()) * factor
         return found
@@ -88,7 +90,7 @@ def load(places: Sequence[Path] | None = None) -> list[PublishedFigure]:
     found = []
     for base in places:
         if (base / SYSTEMS).exists():
-            systems |= {row["system"]: _system(row) for _, row in _rows(base / SYSTEMS)}
+            systems |= {one.name: one for one in _systems(base / SYSTEMS)}
         if base == places[0] or (base / FIGURES).exists():
             found += _figures(base, systems)
     return found
@@ -172,22 +174,30 @@ def same_benchmark(published: str, ours: str) -> bool:
 
 def _rows(file: Path) -> list[tuple[int, dict[str, str]]]:
     try:
-        with file.open(encoding="utf-8", newline="") as text:
-            reader = csv.DictReader(text)
-            return [(reader.line_num, row) for row in reader]
+        text = read_regular(file, limit=16 * MIB).decode()
+        reader = csv.DictReader(io.StringIO(text, newline=""), restval="")
+        return [(reader.line_num, row) for row in reader]
     except OSError as error:
         raise ConfigError(
             f"{file}: {error.strerror}", remedy="The published figures are part of the checkout"
         ) from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{file}: {error}", remedy="Save it as CSV in UTF-8") from None
 
 
-def _system(row: dict[str, str]) -> System:
-    return System(
-        name=row["system"],
-        boards=tuple(row["boards"].split(";")),
-        clock_class=row["clock_class"],  # type: ignore[arg-type]
-        chip=row["chip"],
-    )
+def _systems(file: Path) -> Iterator[System]:
+    for line, row in _rows(file):
+        try:
+            yield System(
+                name=row["system"],
+                boards=tuple(row["boards"].split(";")),
+                clock_class=row["clock_class"],  # type: ignore[arg-type]
+                chip=row["chip"],
+            )
+        except KeyError as error:
+            raise ConfigError(
+                f"{file}, line {line}: no column {error}", remedy="Add it to the first line"
+            ) from None
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

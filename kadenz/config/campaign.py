@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Annotated
 
 import msgspec
@@ -16,6 +17,8 @@ from kadenz.errors import UsageError
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 # A number, or a word such as "deadline".
 Values = Value | Annotated[list[Value], msgspec.Meta(min_length=1)]
+
+_MOST_POINTS = 100_000  # of one benchmark
 
 
 class Benchmark(FileModel, kw_only=True, frozen=True):
@@ -30,12 +33,15 @@ class Benchmark(FileModel, kw_only=True, frozen=True):
     params: dict[str, Values] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a wrong `deadline`; it becomes a ConfigError with its line."""
+        """Raises ValueError for a wrong `deadline` or sweep; it becomes a ConfigError."""
         if self.deadline:
             try:
                 parse_quantity(self.deadline, "deadline")
             except UsageError as error:
                 raise ValueError(str(error)) from None
+        points = math.prod(len(v) for v in self.params.values() if isinstance(v, list))
+        if points > _MOST_POINTS:
+            raise ValueError(f"`params` makes {points} points, at most {_MOST_POINTS} are measured")
 
     def points(self) -> list[Params]:
         """The Cartesian product of the swept parameters; the last one varies fastest."""

@@ -13,7 +13,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin
 
 import msgspec
 
+from kadenz.config.toml_bounds import LEVELS, excess
 from kadenz.errors import ConfigError
+from kadenz.regular_files import MIB, read_regular
 
 T = TypeVar("T")
 
@@ -21,14 +23,15 @@ T = TypeVar("T")
 _CONVERTING = threading.Lock()
 _UNKNOWN = re.compile(r"unknown field `(?P<key>[^`]*)`")
 _AT = re.compile(r" - at `(?P<path>[^`]*)`$")
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_HEADER = re.compile(r"^\s*(\[\[?)([^\[\]]+)\]\]?\s*(?:#.*)?$")
 _ASSIGN = re.compile(r"^\s*([A-Za-z0-9_.\"'-]+)\s*=")
+_SEE = "See docs/reference for the keys of this file"
 
 
 def read_toml(path: Path, model: type[T]) -> T:
     """The file at `path` as a `model`. Raises ConfigError if unreadable or invalid."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, limit=MIB).decode()
     except OSError as error:
         raise ConfigError(
             f"{path}: cannot be read: {error.strerror}", remedy="Check the name"
@@ -50,6 +53,10 @@ def _parsed(text: str, model: Any, name: str) -> Any:
 
 def parse_toml(text: str, model: type[T], name: str) -> T:
     """`text` as a `model`; `name` stands for the file in errors."""
+    found = excess(text)
+    if found is not None:
+        line, what = found
+        raise ConfigError(f"{name}:{line}: {what}", remedy="No file of kadenz needs this")
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -88,14 +95,14 @@ def _explain(message: str, raw: Any, text: str, model: Any, name: str) -> Config
         what = what[:1].lower() + what[1:]
         return ConfigError(
             f"{where}: `{dotted}`: {what}" if dotted else f"{where}: {what}",
-            remedy="See docs/reference for the keys of this file",
+            remedy=_SEE,
         )
     key = unknown.group("key")
     dotted = _dotted(f"{path}.{key}")
-    known = _fields(_walk(model, path))
+    known = list(_fields(_walk(model, path)))
     return ConfigError(
         f"{_where(name, text, f'{path}.{key}')}: unknown key `{dotted}`",
-        remedy=did_you_mean(key, known),
+        remedy=did_you_mean(key, known) if known else _SEE,
     )
 
 
@@ -110,10 +117,9 @@ def _with_keys(path: str, raw: Any, model: Any) -> str:
                 return path
             kind, raw, found = get_args(kind)[-1], raw[key], f"{found}.{key}"
         elif step.startswith("["):
-            kind, raw, found = _item(kind), raw[int(step[1:-1])], found + step
+            kind, raw, found = _below(kind, step), raw[int(step[1:-1])], found + step
         else:
-            hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
-            kind, raw, found = hints[step], raw.get(step), f"{found}.{step}"
+            kind, raw, found = _below(kind, step), raw.get(step), f"{found}.{step}"
     return found
 
 
@@ -143,13 +149,17 @@ def _walk(model: Any, path: str) -> Any:
     """The type at `path` inside `model`."""
     kind = model
     for step in _steps(path):
-        kind = _without_none(kind)
-        if step.startswith("[") or get_origin(kind) is dict:
-            kind = _item(kind)
-        else:
-            hints = {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
-            kind = hints[step]
+        kind = _below(kind, step)
     return _without_none(kind)
+
+
+def _below(kind: Any, step: str) -> Any:
+    """The type one step below a type; None where it has none: a user's name may have a dot."""
+    kind = _without_none(kind)
+    if step.startswith("[") or get_origin(kind) is dict:
+        items = [one for one in get_args(kind) if one is not Ellipsis]
+        return items[-1] if items else None
+    return _fields(kind).get(step)
 
 
 def _without_none(kind: Any) -> Any:
@@ -161,15 +171,11 @@ def _without_none(kind: Any) -> Any:
     return structs[0] if is_union and structs else kind
 
 
-def _item(kind: Any) -> Any:
-    """Type of the items of a list, a tuple of any length or a table."""
-    return [one for one in get_args(kind) if one is not Ellipsis][-1]
-
-
-def _fields(kind: Any) -> list[str]:
+def _fields(kind: Any) -> dict[str, Any]:
+    """The types of a model's keys."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return [f.encode_name for f in msgspec.structs.fields(kind)]
-    return []
+        return {f.encode_name: f.type for f in msgspec.structs.fields(kind)}
+    return {}
 
 
 def _where(name: str, text: str, path: str) -> str:
@@ -213,4 +219,4 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
 
 
 def _split(dotted: str) -> list[str]:
-    return [part.strip().strip("\"'") for part in dotted.split(".")]
+    return [part.strip().strip("\"'") for part in dotted.split(".", LEVELS)]

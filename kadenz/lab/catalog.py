@@ -20,6 +20,7 @@ from kadenz.lab.execution import asked_by, default_setup, image_of, make_target
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.hello import check_hello
 from kadenz.lab.reference import described
+from kadenz.regular_files import read_regular
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Bench, Hello
 from kadenz.wire.records import Assembler, NoRecords
@@ -72,22 +73,22 @@ def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
 
     Without a digest any image of that folder is accepted.
     """
-    try:
-        catalog = msgspec.json.decode((build_folder / _FILE).read_bytes(), type=Catalog)
-    except (OSError, msgspec.DecodeError):
-        return None
-    return catalog if elf_sha256 in (None, catalog.elf_sha256) else None
+    catalog = _read(build_folder / _FILE)
+    known = catalog is not None and elf_sha256 in (None, catalog.elf_sha256)
+    return catalog if known else None
 
 
 def all_remembered() -> list[Catalog]:
     """The catalogs of all images that were built and asked in this checkout."""
-    found = []
-    for file in sorted(inventory.build_folder().glob(f"*/{_FILE}")):
-        try:
-            found.append(msgspec.json.decode(file.read_bytes(), type=Catalog))
-        except (OSError, msgspec.DecodeError):
-            continue
-    return found
+    files = sorted(inventory.build_folder().glob(f"*/{_FILE}"))
+    return [one for one in map(_read, files) if one is not None]
+
+
+def _read(file: Path) -> Catalog | None:
+    try:
+        return msgspec.json.decode(read_regular(file), type=Catalog)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def known_benchmarks() -> list[str]:

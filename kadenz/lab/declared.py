@@ -16,6 +16,7 @@ from kadenz.config import inventory
 from kadenz.config.campaign import Campaign
 from kadenz.errors import UsageError
 from kadenz.lab.plan import COLD_KEY, SAMPLES_KEY, SECONDS_KEY, no_benchmark, no_parameter
+from kadenz.regular_files import read_regular
 
 _WORD = re.compile(r'"([a-z0-9_/-]+)"')
 
@@ -57,6 +58,6 @@ def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(errors="replace")
+        return read_regular(file).decode(errors="replace")
     except OSError:
         return ""  # the build names a file that cannot be read
