@@ -3,6 +3,7 @@
 
 mod check;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -214,12 +215,23 @@ pub struct EdgeLayout {
     pub rising_byte: usize,
 }
 
+/// Longest layout file, bytes.
+const LONGEST: u64 = 1 << 20;
+
+fn read(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let length = std::fs::File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if length as u64 > LONGEST {
+        return Err(std::io::Error::other(format!("longer than {} MiB", LONGEST >> 20)));
+    }
+    Ok(text)
+}
+
 impl Layout {
     /// From a file, or the simulated Indy7 without one.
     pub fn load(path: Option<&Path>) -> Result<Self, LayoutError> {
         let Some(path) = path else { return Self::parse(INDY7, Path::new("indy7 (built in)")) };
-        let text =
-            std::fs::read_to_string(path).map_err(|source| LayoutError::Read { path: path.to_owned(), source })?;
+        let text = read(path).map_err(|source| LayoutError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)
     }
 
@@ -271,5 +283,11 @@ mod tests {
     fn a_missing_file_says_where_an_example_is() {
         let error = Layout::load(Some(Path::new("/nowhere.toml"))).unwrap_err().to_string();
         assert!(error.contains("/nowhere.toml") && error.contains("indy7.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_named() {
+        let error = Layout::load(Some(Path::new("/dev/zero"))).unwrap_err().to_string();
+        assert!(error.contains("/dev/zero: longer than 1 MiB"), "{error}");
     }
 }

@@ -144,6 +144,16 @@ pub fn read_bytes(path: &Path, what: &str, longest: u64, remedy: &str) -> Result
     }
 }
 
+/// Reads a file that another file names: a pipe would be waited for, and a device has no end.
+pub fn read_file(path: &Path, what: &str, longest: u64, remedy: &str) -> Result<Vec<u8>, SegmentError> {
+    match std::fs::metadata(path) {
+        Ok(about) if !about.is_file() => {
+            Err(SegmentError::config(path, format!("cannot read {what}: not a regular file"), remedy))
+        }
+        _ => read_bytes(path, what, longest, remedy),
+    }
+}
+
 /// Reads a text the user named as `what`.
 pub fn read_text(path: &Path, what: &str, remedy: &str) -> Result<String, SegmentError> {
     let bytes = read_bytes(path, what, LONGEST_TEXT, remedy)?;

@@ -2,12 +2,13 @@
 //! EtherCAT slave information files (ETG.2000): identity and process data of a device.
 
 mod assignment;
+mod bounds;
 
 use crate::description::{
     own_managers, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE, COE_DETAILS,
     MAILBOX_LENGTH, MOST_PIECES,
 };
-use crate::error::{read_bytes, SegmentError};
+use crate::error::{read_file, SegmentError};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, UTF_8};
 use roxmltree::{Document, Node, ParsingOptions};
 use std::borrow::Cow;
@@ -34,7 +35,10 @@ pub struct Problem {
 
 impl Problem {
     fn at(node: Node<'_, '_>, message: impl Display) -> Self {
-        let line = node.document().text_pos_at(node.range().start).row;
+        Self::in_line(node.document().text_pos_at(node.range().start).row, message)
+    }
+
+    fn in_line(line: impl Display, message: impl Display) -> Self {
         Self { message: format!("line {line}: {message}"), remedy: "Use an ESI file as ETG.2000 describes it".into() }
     }
 
@@ -112,11 +116,11 @@ pub fn lack(description: &Description) -> Option<(String, String)> {
 }
 
 /// Longest ESI file, bytes; those of whole families of terminals have some 30 MB.
-const LONGEST: u64 = 256 << 20;
+const LONGEST: u64 = 64 << 20;
 
 /// Reads the device that a choice leaves.
 pub fn read(path: &Path, choice: Choice) -> Result<Esi, SegmentError> {
-    let bytes = read_bytes(path, "ESI file", LONGEST, "A path in a ring file is relative to the ring file")?;
+    let bytes = read_file(path, "ESI file", LONGEST, "A path in a ring file is relative to the ring file")?;
     let text = decode(&bytes).map_err(|(message, remedy)| SegmentError::config(path, message, remedy))?;
     parse(&text, choice).map_err(|problem| SegmentError::config(path, problem.message, problem.remedy))
 }
@@ -162,6 +166,7 @@ fn declared(bytes: &[u8]) -> Option<&[u8]> {
 
 /// Parses the text of an ESI file.
 pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
+    bounds::check(text)?;
     let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| Problem {
         message: format!("not XML: {error}"),
@@ -204,6 +209,9 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
     })
 }
 
+/// Revisions that an error lists.
+const MOST_NAMED: usize = 64;
+
 /// The one device that a choice leaves.
 fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<'a, 'input>, Problem> {
     let mut found = Vec::new();
@@ -230,7 +238,7 @@ fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<
         let remedy = format!("Choose one by esi_product: {} …", known.collect::<Vec<_>>().join(", "));
         return Err(Problem::at(first.0, message).remedy(remedy));
     }
-    let revisions: Vec<String> = found.iter().map(|device| format!("{:#010x}", device.2)).collect();
+    let revisions: Vec<String> = found.iter().take(MOST_NAMED).map(|device| format!("{:#010x}", device.2)).collect();
     if found.iter().all(|device| device.2 == newest) {
         return Err(Problem::at(first.0, format!("{} ({newest:#010x}) stands {} times", first.3, found.len()))
             .remedy("Remove all but one of them"));

@@ -5,6 +5,10 @@ use super::{child, children, index_of, is_set, narrow, number, required_number, 
 use crate::description::{Manager, Purpose};
 use crate::register::SYNC_MANAGERS;
 use roxmltree::Node;
+use std::collections::{HashMap, HashSet};
+
+/// PDOs of an object dictionary: 0x1600 to 0x17FF and 0x1A00 to 0x1BFF (ETG.1000.6, table 41).
+const MOST_PDOS: usize = 1024;
 
 /// A PDO in the file.
 struct Listed<'a, 'input> {
@@ -66,6 +70,10 @@ fn pdos<'a, 'input: 'a>(device: Node<'a, 'input>) -> impl Iterator<Item = Node<'
 }
 
 fn list<'a, 'input>(device: Node<'a, 'input>) -> Result<Vec<Listed<'a, 'input>>, Problem> {
+    if pdos(device).nth(MOST_PDOS).is_some() {
+        let message = format!("more than {MOST_PDOS} PDOs, an object dictionary has no room for more");
+        return Err(Problem::at(device, message));
+    }
     let mut listed: Vec<Listed<'_, '_>> = Vec::new();
     for node in pdos(device).filter(|node| !is_set(*node, "Virtual")) {
         let pdo = Listed { node, index: index_of(node)?, manager: super::attribute(node, "Sm")?.map(|sm| sm as usize) };
@@ -87,8 +95,9 @@ fn choose_mapping(device: Node<'_, '_>, listed: &mut [Listed<'_, '_>]) -> Result
         return Ok(());
     };
     let virtual_ones =
-        pdos(device).filter(|node| is_set(*node, "Virtual")).map(index_of).collect::<Result<Vec<_>, _>>()?;
-    let mut order = Vec::new();
+        pdos(device).filter(|node| is_set(*node, "Virtual")).map(index_of).collect::<Result<HashSet<_>, _>>()?;
+    let places: HashMap<u16, usize> = listed.iter().enumerate().map(|(at, pdo)| (pdo.index, at)).collect();
+    let mut order = HashMap::new();
     for manager in children(mapping, "Sm") {
         let number = manager.attribute("No").and_then(number);
         let number = number.ok_or_else(|| Problem::at(manager, "Sm of an AlternativeSmMapping without No"))? as usize;
@@ -98,24 +107,26 @@ fn choose_mapping(device: Node<'_, '_>, listed: &mut [Listed<'_, '_>]) -> Result
             if virtual_ones.contains(&index) {
                 continue;
             }
-            let Some(pdo) = listed.iter_mut().find(|pdo| pdo.index == index) else {
+            let Some(pdo) = places.get(&index).and_then(|at| listed.get_mut(*at)) else {
                 return Err(Problem::at(node, format!("the default mapping has {index:#06x}, which is no PDO here")));
             };
             pdo.manager = Some(number);
-            order.push(index);
+            let next = order.len();
+            order.entry(index).or_insert(next);
         }
     }
-    listed.sort_by_key(|pdo| order.iter().position(|index| *index == pdo.index));
+    listed.sort_by_key(|pdo| order.get(&pdo.index).copied());
     Ok(())
 }
 
 fn check_exclusions(listed: &[Listed<'_, '_>]) -> Result<(), Problem> {
-    for pdo in listed.iter().filter(|pdo| pdo.manager.is_some()) {
+    let assigned = || listed.iter().filter(|pdo| pdo.manager.is_some());
+    let indices: HashSet<u16> = assigned().map(|pdo| pdo.index).collect();
+    for pdo in assigned() {
         for node in children(pdo.node, "Exclude") {
             let excluded = narrow(node, required_number(node)?)?;
-            let is_assigned = |other: &Listed<'_, '_>| other.index == excluded && other.manager.is_some();
             // Some files exclude a PDO by itself.
-            if excluded != pdo.index && listed.iter().any(is_assigned) {
+            if excluded != pdo.index && indices.contains(&excluded) {
                 let message = format!("excludes {excluded:#06x}, and both are assigned to a sync manager");
                 return Err(pdo.problem(&message).remedy("Remove Sm from one of them"));
             }

@@ -299,7 +299,7 @@ fn executable() -> PathBuf {
     env!("CARGO_BIN_EXE_kadenz-segment").into()
 }
 
-fn program(arguments: &[&str]) -> (i32, String, String) {
+pub(crate) fn program(arguments: &[&str]) -> (i32, String, String) {
     let done = Command::new(executable()).args(arguments).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (done.status.code().unwrap(), text(done.stdout), text(done.stderr))

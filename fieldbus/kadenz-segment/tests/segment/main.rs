@@ -6,6 +6,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bombs;
 mod coe;
 mod commands;
 mod device_files;
