@@ -14,11 +14,13 @@ from pathlib import Path
 
 from kadenz.analysis.trace import Blame, Event, blame, marks, parse_trace
 from kadenz.errors import StoreError
+from kadenz.regular_files import open_regular
 
 PATTERN = "trace*.txt"
 THREAD = "cyclic"  # the suite's name for measuring threads, used without a mark
 MOST_BYTES = 32 << 20  # read from the end of a trace
-_PAIR = re.compile(r"(\w+)=(\S+)")
+_PAIR = re.compile(r"\b(\w+)=(\S+)")
+_WHOLE = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,10 @@ def kept_traces(folder: Path, largest_s: float | None) -> tuple[KeptTrace, ...]:
 
 def _read(file: Path, largest_s: float | None) -> KeptTrace:
     try:
-        with file.open("rb") as source:
-            source.seek(max(0, file.stat().st_size - MOST_BYTES), os.SEEK_SET)
-            text = source.read().decode(errors="replace")
+        with open_regular(file, inside=file.parent) as source:
+            size = os.fstat(source.fileno()).st_size
+            source.seek(max(0, size - MOST_BYTES), os.SEEK_SET)
+            text = source.read(MOST_BYTES).decode(errors="replace")
     except OSError as error:
         raise StoreError(
             f"{file}: {error.strerror or error}", remedy="Copy the run again"
@@ -83,4 +86,4 @@ def _blame(events: list[Event], mark: Event, fields: dict[str, str]) -> Blame | 
 
 
 def _number(fields: dict[str, str], key: str) -> int | None:
-    return int(fields[key]) if fields.get(key, "").isdigit() else None
+    return int(fields[key]) if _WHOLE.fullmatch(fields.get(key, "")) else None

@@ -9,6 +9,7 @@ when a record closes. A recording of trace-cmd has no stamps, so its timeline ha
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from kadenz.analysis.trace import (
@@ -23,12 +24,13 @@ from kadenz.analysis.trace import (
 )
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
 from kadenz.errors import StoreError
+from kadenz.regular_files import read_regular
 from kadenz.store import Run
 from kadenz.store.layout import trace_file
 
-_FORK = re.compile(r"\bpid=(\d+) .*child_pid=(\d+)")
-_EXEC = re.compile(r"\bpid=(\d+) ")
-_STAMP = re.compile(r"kadenz: (begin|end)_ns=(\d+)")
+_FORK = re.compile(r"\bpid=(\d{1,10}) .{0,64}child_pid=(\d{1,10})")
+_EXEC = re.compile(r"\bpid=(\d{1,10}) ")
+_STAMP = re.compile(r"kadenz: (begin|end)_ns=(\d{1,18})")
 _CALL = "sys_"
 _EXECUTED = "sched_process_exec"
 _OF_A_THREAD: tuple[TrackKind, ...] = ("thread", "call")
@@ -43,13 +45,13 @@ def traced_timelines(run: Run) -> list[Timeline]:
     found = []
     for record in run.manifest.records:
         file = run.path / trace_file(record.id, record.bench)
-        if not file.is_file():
-            continue
         try:
-            events = parse_trace(file.read_text(encoding="utf-8", errors="replace"))
+            text = read_regular(file, inside=run.path).decode(errors="replace")
+        except FileNotFoundError:
+            continue
         except OSError as error:
             raise StoreError(f"{file}: {error.strerror}", remedy="Copy the run again") from None
-        program = _Program(events)
+        program = _Program(parse_trace(text))
         tracks = program.tracks()
         if not tracks:
             raise StoreError(
@@ -165,8 +167,9 @@ class _Program:
     def tracks(self) -> list[Track]:
         """Samples, threads by name, each with its system calls, interrupts; cut to the record."""
         found = [Track("sample", "", self._samples())]
+        times = Counter(self._names.values())
         for pid, name in self._names.items():
-            label = name if list(self._names.values()).count(name) == 1 else f"{name} {pid}"
+            label = name if times[name] == 1 else f"{name} {pid}"
             for kind in _OF_A_THREAD:
                 if slices := self._slices.get((kind, pid)):
                     named = [

@@ -6,6 +6,9 @@ from __future__ import annotations
 import csv
 import math
 import re
+import struct
+import tokenize
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,12 +27,24 @@ from kadenz.analysis.series_rows import (
     without_preamble,
 )
 from kadenz.errors import UsageError
+from kadenz.regular_files import open_regular
 
 Column = npt.NDArray[Any]
 
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 _BEGINS_A_NUMBER = re.compile(r"[\"']?\s*([+-]?\.?\d|[+-]?(nan|inf)\b)", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*[+-]?\d+\s*")
+_MOST_VALUES = 100_000_000  # of an array: 27 hours at 1 kHz
+# Text takes 400 bytes of memory a line while it is read.
+_MOST_BYTES = 64 << 20
+_MOST_CELLS = 5_000_000
+_MOST_COLUMNS = 1000
+_MOST_CYCLES = 2**53  # a float64 has every whole number below
+# What NumPy raises for a damaged header.
+_NO_NPY = (
+    OSError, ValueError, EOFError, TypeError, SyntaxError, KeyError, OverflowError, MemoryError,
+    RecursionError, zipfile.BadZipFile, tokenize.TokenError, struct.error,
+)  # fmt: skip
 # A float64 may round numbers with more digits.
 _DIGITS = 15
 
@@ -92,11 +107,10 @@ def read_series(file: Path, *, column: str = "", cycles: str = "", only: str = "
     if not cycles:
         return Series(values, None, printed)
     numbers = _pick(file, table, cycles)
-    if (numbers != np.round(numbers)).any() or (np.diff(numbers.astype(np.float64)) <= 0).any():
-        wrong = np.flatnonzero(
-            (numbers[1:] != np.round(numbers[1:])) | (numbers[1:] <= numbers[:-1])
-        )
-        row = int(wrong[0]) + 1 if wrong.size else 0
+    whole = (numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_CYCLES)
+    if not whole.all() or (np.diff(numbers.astype(np.float64)) <= 0).any():
+        wrong = np.flatnonzero(~whole[1:] | (numbers[1:] <= numbers[:-1]))
+        row = int(wrong[0]) + 1 if wrong.size and whole[0] else 0
         raise UsageError(
             f"{file}: column {cycles} does not contain ascending whole numbers: "
             f"{table.cell(row, _place(table, cycles))}",
@@ -107,10 +121,13 @@ def read_series(file: Path, *, column: str = "", cycles: str = "", only: str = "
 
 def _npy(file: Path) -> _Table:
     try:
-        array = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        open_regular(file).close()
+        # Mapped: a size that the file does not have is not reserved, but refused.
+        array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except _NO_NPY as error:
         raise UsageError(
-            f"{file}: not a .npy file: {error}", remedy="Write it with numpy.save"
+            f"{file}: not a .npy file: {error or type(error).__name__}",
+            remedy="Write it with numpy.save",
         ) from None
     if not isinstance(array, np.ndarray) or array.ndim not in (1, 2):
         raise UsageError(
@@ -122,14 +139,21 @@ def _npy(file: Path) -> _Table:
             f"{file}: values of type {array.dtype} are not numbers",
             remedy="Save integers or floats",
         )
+    if array.size > _MOST_VALUES:
+        raise UsageError(
+            f"{file}: {array.size:,} values, more than {_MOST_VALUES:,}",
+            remedy=f"Save a part of it: numpy.save(FILE, values[:{_MOST_VALUES}])",
+        )
     columns = [array] if array.ndim == 1 else list(array.T)
     return _Table(columns, [], lambda row, place: f"value {row} (from 0) is {columns[place][row]}")
 
 
 def _text(file: Path, *, asked: bool) -> _Table:
     try:
+        with file.open("rb") as stream:  # a pipe may be named, too
+            data = stream.read(_MOST_BYTES + 1)
         # A byte order mark is not part of the first number.
-        whole = file.read_text(encoding="utf-8-sig")
+        whole = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise UsageError(
             f"{file}: cannot be read: {error.strerror}", remedy="Check its permissions"
@@ -139,10 +163,14 @@ def _text(file: Path, *, asked: bool) -> _Table:
             f"{file}: cannot be read as text: byte {error.start} is not UTF-8",
             remedy="Use UTF-8 text in columns, or an array written with numpy.save, named NAME.npy",
         ) from None
+    if len(data) > _MOST_BYTES:
+        raise _too_large(file, f"more than {_MOST_BYTES >> 20} MiB")
+    if (count := whole.count("\n")) > _MOST_CELLS:
+        raise _too_large(file, f"{count:,} lines")
     refuse_summary(file, whole)
     lines = [
         (number, line.split("#", 1)[0].strip())
-        for number, line in enumerate(whole.splitlines(), start=1)
+        for number, line in enumerate(whole.split("\n"), start=1)
     ]
     rows = without_preamble([(number, line) for number, line in lines if line])
     if not rows:
@@ -156,6 +184,8 @@ def _text(file: Path, *, asked: bool) -> _Table:
         names = [name.strip() for name in split(rows[0][1])]
         rows = rows[1:]
     width = len(names) or (len(split(rows[0][1])) if rows else 0)
+    if width > _MOST_COLUMNS or width * len(rows) > _MOST_CELLS:
+        raise _too_large(file, f"{width:,} columns of {len(rows):,} values")
     cells = []
     for number, line in rows:
         parts = split(line)
@@ -178,6 +208,13 @@ def _text(file: Path, *, asked: bool) -> _Table:
         names,
         lambda row, place: f"line {rows[row][0]}: “{texts[place][row].strip()}”",
         texts,
+    )
+
+
+def _too_large(file: Path, size: str) -> UsageError:
+    return UsageError(
+        f"{file}: {size} of text, which would take gigabytes of memory",
+        remedy="Save the values as an array, with numpy.save and the name FILE.npy",
     )
 
 
@@ -234,7 +271,15 @@ def _separator(line: str) -> str:
 def _splitter(mark: str) -> Callable[[str], list[str]]:
     if not mark:
         return str.split
-    return lambda text: next(csv.reader([text], delimiter=mark))
+    return lambda text: _split(text, mark)
+
+
+def _split(text: str, mark: str) -> list[str]:
+    """The cells of a line; a cell that is longer than any number is the whole line."""
+    try:
+        return next(csv.reader([text], delimiter=mark))
+    except csv.Error:
+        return [text]
 
 
 def _is_number(text: str, *, comma: bool = False) -> bool:
@@ -253,7 +298,9 @@ def _place(table: _Table, wanted: str) -> int:
 
 def _pick(file: Path, table: _Table, wanted: str) -> Column:
     """The column `wanted`, all finite numbers."""
-    if wanted not in table.names and not (wanted.isdigit() and int(wanted) < len(table.columns)):
+    if wanted not in table.names and not (
+        wanted.isdecimal() and len(wanted) <= _DIGITS and int(wanted) < len(table.columns)
+    ):
         known = ", ".join(table.names) if table.names else f"0 to {len(table.columns) - 1}"
         raise UsageError(f"{file}: no column {wanted}", remedy=f"Columns: {known}")
     place = _place(table, wanted)

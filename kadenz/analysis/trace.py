@@ -16,22 +16,26 @@ from typing import Literal
 # "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
 # The option record-tgid adds the column in round brackets. System calls have no colon behind their
 # names: "sys_read(fd: 3, …)", "sys_read -> 0x4". `trace-cmd report` leaves the flags out.
+# Names of threads have 16 bytes: with bounds, no line takes quadratic time.
 _LINE = re.compile(
-    r"^\s*(?P<task>.*?)-(?P<pid>\d+)\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d+)\]"
-    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d+\.\d+): (?P<name>[\w.]+)(?::|(?=\(| -> )) ?(?P<text>.*)$"
+    r"^\s*+(?P<task>.{0,64}?)-(?P<pid>\d{1,10})\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d{1,6})\]"
+    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d{1,12}\.\d{1,12}): "
+    r"(?P<name>[\w.]+)(?::|(?=\(| -> )) ?(?P<text>.*)$"
 )
 SWITCH = re.compile(
-    r"prev_comm=(?P<prev>.*?) prev_pid=(?P<prev_pid>\d+) .*?==> "
-    r"next_comm=(?P<next>.*) next_pid=(?P<next_pid>\d+) "
+    r"prev_comm=(?P<prev>.{0,64}?) prev_pid=(?P<prev_pid>\d{1,10}) .{0,64}?==> "
+    r"next_comm=(?P<next>.{0,64}) next_pid=(?P<next_pid>\d{1,10}) "
 )
-_WAKE = re.compile(r"comm=(?P<comm>.*) pid=(?P<pid>\d+) ")
-_IRQ = re.compile(r"irq=(?P<number>\d+)(?: name=(?P<name>.*))?")
-_SOFT = re.compile(r"vec=(?P<number>\d+)(?: \[action=(?P<name>\w+)\])?")
-_VECTOR = re.compile(r"vector=(?P<number>\d+)")
+_WAKE = re.compile(r"comm=(?P<comm>.{0,64}) pid=(?P<pid>\d{1,10}) ")
+_IRQ = re.compile(r"irq=(?P<number>\d{1,10})(?: name=(?P<name>.*))?")
+_SOFT = re.compile(r"vec=(?P<number>\d{1,10})(?: \[action=(?P<name>\w+)\])?")
+_VECTOR = re.compile(r"vector=(?P<number>\d{1,10})")
 MARKS = ("tracing_mark_write", "print")
 # The kernel: "CPU:1 [LOST 88 EVENTS]"; trace-cmd: "CPU:1 [88 EVENTS DROPPED]"; both may not know
 # the number.
-_LOST = re.compile(r"CPU:\s*(?P<cpu>\d+) \[(?:LOST )?(?:(?P<count>\d+) )?EVENTS(?: DROPPED)?\]")
+_LOST = re.compile(
+    r"CPU:\s*(?P<cpu>\d{1,6}) \[(?:LOST )?(?:(?P<count>\d{1,18}) )?EVENTS(?: DROPPED)?\]"
+)
 LOST = "lost events"  # the name of an event that stands for those, with their number as its text
 
 Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "lost", "unknown"]

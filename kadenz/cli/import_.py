@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,10 @@ def import_(
     rate_hz = parse_rate(sample_rate)
     if sample_rate and not rate_hz:
         raise UsageError(f"{sample_rate}: not a sample rate", remedy="For example 24MHz")
+    if not math.isfinite(glitch_ns):
+        raise UsageError(
+            f"--glitch {glitch_ns:g}: not a finite number", remedy="In ns: --glitch 50"
+        )
     output, _ = lab_defaults(output, None)
     asked = Capture(
         capture,

@@ -109,7 +109,7 @@ def test_blocks_of_any_size_give_the_same_edges(
     whole = drain(file)
     assert len(whole) > 4
     for size in (1, 2, 3, 5, 7, 11, 64):
-        for module, name in ((vcd, "_BLOCK"), (separated, "_BLOCK"), (sigrok, "_SAMPLES")):
+        for module, name in ((vcd, "_BLOCK"), (separated, "_BLOCK"), (sigrok, "_BLOCK")):
             monkeypatch.setattr(module, name, max(size, 50) if module is separated else size)
         assert drain(file) == whole
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Rows:
 
     @property
     def times(self) -> npt.NDArray[np.float64]:
-        """The first column of the first rows, up to a cell with words."""
+        """The first column of the first rows, up to a cell that is no finite number."""
         return _numbers([cell for cell, _ in self.first])
 
     @property
@@ -73,12 +74,15 @@ def _split(data: bytes, head: Head) -> list[tuple[str, str]]:
 
 
 def _numbers(cells: Sequence[str]) -> npt.NDArray[np.float64]:
-    found = []
+    found: list[float] = []
     for cell in cells:
         try:
-            found.append(float(cell))
+            number = float(cell)
         except ValueError:
             break
+        if not math.isfinite(number):
+            break
+        found.append(number)
     return np.array(found, np.float64)
 
 

@@ -10,6 +10,7 @@ from kadenz.lab.capture.separated import open_separated
 from kadenz.lab.capture.sigrok import open_sigrok
 from kadenz.lab.capture.vcd import open_vcd
 from kadenz.lab.capture.waveform import Waveform
+from kadenz.regular_files import open_regular
 
 _LOOK = 4096  # bytes
 
@@ -20,10 +21,13 @@ def open_waveform(file: Path, rate_hz: float = 0.0, unit: str = "") -> Waveform:
     `rate_hz` is the sample rate of a CSV without times, `unit` that of times in a CSV that does
     not state it. UsageError for other files.
     """
-    if not file.is_file():
-        raise UsageError(f"{file}: no such file", remedy="Name a VCD, a .sr or a CSV")
-    with file.open("rb") as stream:
-        begin = stream.read(_LOOK).lstrip(b"\xef\xbb\xbf \t\r\n")
+    try:
+        with open_regular(file) as stream:
+            begin = stream.read(_LOOK).lstrip(b"\xef\xbb\xbf \t\r\n")
+    except FileNotFoundError:
+        raise UsageError(f"{file}: no such file", remedy="Name a VCD, a .sr or a CSV") from None
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}", remedy="Name a VCD, a .sr or a CSV") from None
     if not begin:
         raise UsageError(f"{file}: is empty", remedy="Export the capture again")
     if not begin.startswith((b"PK", b"$")):

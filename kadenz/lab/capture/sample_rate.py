@@ -6,10 +6,12 @@ from __future__ import annotations
 import re
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?)\s*([kMG]?)(?:Hz)?", re.IGNORECASE)
+_RATES = (1e-3, 1e15)  # Hz; no analyser is slower or faster
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 def parse_rate(text: str) -> float:
-    """In Hz; 0.0 for a text that is no rate above zero."""
+    """In Hz; 0.0 for a text that is no rate of an analyser."""
     found = _RATE.fullmatch(text.strip())
-    return float(found[1]) * _FACTORS[found[2].lower()] if found else 0.0
+    rate = float(found[1]) * _FACTORS[found[2].lower()] if found else 0.0
+    return rate if _RATES[0] <= rate <= _RATES[1] else 0.0

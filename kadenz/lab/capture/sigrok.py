@@ -24,7 +24,11 @@ from kadenz.errors import UsageError
 from kadenz.lab.capture.sample_rate import parse_rate
 from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
 
-_SAMPLES = 1 << 18  # read at a time
+_BLOCK = 1 << 19  # bytes read at a time
+_MOST_BYTES = 16 << 30  # of all samples; 11 minutes of 8 channels at 24 MHz
+_MOST_UNIT = 1024  # bytes of a sample
+# sigrok deflates; others make a petabyte of a few megabytes.
+_COMPRESSIONS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _METADATA_BYTES = 1 << 20
 _DAMAGE = (  # what zipfile raises
     zipfile.BadZipFile,
@@ -72,7 +76,7 @@ class SigrokSession:
                 progress(done)
 
     def _samples(self, archive: zipfile.ZipFile, piece: str) -> Iterator[npt.NDArray[np.uint8]]:
-        size = _SAMPLES * self.unit_bytes
+        size = max(1, _BLOCK // self.unit_bytes) * self.unit_bytes
         try:
             with archive.open(piece) as stream:
                 while data := _read(stream, size):
@@ -95,7 +99,7 @@ def open_sigrok(file: Path) -> SigrokSession:
     """Reads the metadata. UsageError for a file that is none, or has no logic channels."""
     try:
         with zipfile.ZipFile(file) as archive:
-            names = archive.namelist()
+            members = {one.filename: one for one in archive.infolist()}
             with archive.open("metadata") as stream:
                 text = stream.read(_METADATA_BYTES).decode(errors="replace")
     except _DAMAGE as error:
@@ -103,7 +107,17 @@ def open_sigrok(file: Path) -> SigrokSession:
             f"{file}: not a session of sigrok, or cut off: {error}",
             remedy="Export the capture again",
         ) from error
-    return _session(file, text, names)
+    session = _session(file, text, list(members))
+    pieces = [members[name] for name in session.pieces]
+    if any(one.compress_type not in _COMPRESSIONS for one in pieces):
+        raise damaged(file, f"in {pieces[0].filename}", "it is compressed as sigrok does not")
+    size = sum(one.file_size for one in pieces)
+    if size > _MOST_BYTES:
+        raise UsageError(
+            f"{file}: has {size >> 30:,} GiB of samples, more than {_MOST_BYTES >> 30} GiB",
+            remedy="Capture for a shorter time, or at a lower sample rate",
+        )
+    return session
 
 
 def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
@@ -116,6 +130,8 @@ def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
         unit = int(device.get("unitsize", "0"))
     except (configparser.Error, KeyError, ValueError) as error:
         raise damaged(file, "in metadata", str(error)) from error
+    if not 0 <= unit <= _MOST_UNIT:
+        raise damaged(file, "in metadata", f"a sample has {unit} bytes")
     probes = [
         (name, int(found[1]) - 1)
         for key, name in device.items()
@@ -132,7 +148,7 @@ def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
 def _pieces(file: Path, stem: str, names: Sequence[str]) -> tuple[str, ...]:
     if stem in names:  # version 1 of the format
         return (stem,)
-    pattern = re.compile(re.escape(stem) + r"-([1-9]\d*)")
+    pattern = re.compile(re.escape(stem) + r"-([1-9]\d{0,8})")
     numbers = {int(found[1]): found[0] for name in names if (found := pattern.fullmatch(name))}
     for number in range(1, len(numbers) + 1):
         if number not in numbers:

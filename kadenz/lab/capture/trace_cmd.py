@@ -6,19 +6,23 @@ The head of the file: man page trace-cmd.dat.v7(5).
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from kadenz.errors import ToolMissing, UsageError
+from kadenz.regular_files import open_regular
 
 SUFFIX = ".dat"
 _MAGIC = b"\x17\x08\x44tracing"
 _HEAD_BYTES = 256
+_LONGEST = 1 << 16  # bytes of a line
 _FROM_7 = 7  # versions with an index at their end
 # "sys_enter_read: fd: 0x3", "sys_exit_read: 0x4"; without a name, of the events raw_syscalls.
 _CALL = re.compile(r": sys_(?P<way>enter|exit)(?:_(?P<name>\w+))?:\s+(?P<text>.*)$")
@@ -41,7 +45,7 @@ def reported(file: Path) -> Iterator[str]:
         words = [tool, "report", "-N", "-t", "-i", str(file)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors) as process:
             assert process.stdout is not None
-            for line in process.stdout:
+            for line in iter(partial(process.stdout.readline, _LONGEST), b""):
                 count += 1
                 yield _CALL.sub(_as_in_tracefs, line.decode(errors="replace").rstrip("\n"))
         if process.returncode != 0:
@@ -64,8 +68,8 @@ def _as_in_tracefs(call: re.Match[str]) -> str:
 
 def _check(file: Path) -> None:
     try:
-        size = file.stat().st_size
-        with file.open("rb") as source:
+        with open_regular(file) as source:
+            size = os.fstat(source.fileno()).st_size
             head = source.read(_HEAD_BYTES)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}", remedy="Check its path") from None

@@ -24,6 +24,9 @@ _WORD = re.compile(rb"\S+")
 _LONGEST = 1 << 16  # words in a declaration, bytes in its line
 _LONGEST_WORD = 1 << 20  # bytes of a change
 _BLOCK = 1 << 20  # bytes
+_MOST_SCOPES = 256  # in each other
+_MOST_VARIABLES = 1 << 20
+_MOST_LETTERS = 1 << 28  # of the names of all wires, with their scopes
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def _header(file: Path, stream: BinaryIO) -> Vcd:
     wires: dict[tuple[str, str], None] = {}  # a scope may be opened again, with the same variables
     identifiers: set[str] = set()
     tick = rate = 0.0
-    body = 0
+    body = letters = 0
     for key, words, end in _declarations(stream):
         text = " ".join(words)
         if key == "$enddefinitions":
@@ -95,14 +98,19 @@ def _header(file: Path, stream: BinaryIO) -> Vcd:
             rate = parse_rate(stated[1])
         elif key == "$scope" and len(words) > 1:
             scopes.append(" ".join(words[1:]))
+            _check_bounds(file, len(scopes), len(identifiers), letters)
         elif key == "$upscope" and scopes:
             scopes.pop()
         elif key == "$var" and len(words) > 3:
             if words[0] == "port":
                 raise _no_ports(file)
             identifiers.add(words[2])
+            letters += len(words[2])
             if words[1] == "1" and words[0] not in _NO_WIRES:
-                wires[".".join([*scopes, " ".join(words[3:])]), words[2]] = None
+                name = ".".join([*scopes, " ".join(words[3:])])
+                wires[name, words[2]] = None
+                letters += len(name)
+            _check_bounds(file, len(scopes), len(identifiers), letters)
     if not body:
         raise UsageError(
             f"{file}: not a VCD, or cut off in its header: it has no $enddefinitions",
@@ -116,6 +124,17 @@ def _header(file: Path, stream: BinaryIO) -> Vcd:
     tick = round(tick, 9)
     step = 1e9 / rate / tick if rate else 0.0
     return Vcd(file, tick, tuple(wires), body, frozenset(identifiers), step)
+
+
+def _check_bounds(file: Path, scopes: int, variables: int, letters: int) -> None:
+    """UsageError for declarations that would take gigabytes of memory."""
+    if scopes > _MOST_SCOPES:
+        what = f"more than {_MOST_SCOPES} scopes in each other"
+    elif variables > _MOST_VARIABLES or letters > _MOST_LETTERS:
+        what = f"{variables:,} variables, whose names have {letters:,} letters"
+    else:
+        return
+    raise UsageError(f"{file}: has {what}", remedy="Dump the channels of the marks alone")
 
 
 def _no_ports(file: Path) -> UsageError:
