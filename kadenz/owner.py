@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which process made a folder that others may see: by its PID name space, PID and start time."""
+"""Whose a folder is: its user, and the process that made it (PID name space, PID, start time)."""
 
 from __future__ import annotations
 
 import os
+import pwd
 import zlib
 from pathlib import Path
 
@@ -27,3 +28,26 @@ def started(pid: int) -> str:
     except OSError:
         return ""
     return f"{int(stat.rpartition(')')[2].split()[19]):x}"
+
+
+def own_users() -> set[int]:
+    """The users that are the caller: its own, and with sudo the one who called it."""
+    user, by_sudo = os.geteuid(), os.environ.get("SUDO_UID", "")
+    return {user, int(by_sudo)} if user == 0 and by_sudo.isdecimal() else {user}
+
+
+def foreign(path: Path) -> int | None:
+    """The user who owns `path`, or the link there, and is not the caller; None: it is the caller's.
+
+    Raises OSError.
+    """
+    owners = [path.lstat().st_uid, path.stat().st_uid]
+    return next((owner for owner in owners if owner not in own_users()), None)
+
+
+def user_name(user: int) -> str:
+    """The name of a user, or "user 1001" if this machine knows none."""
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"

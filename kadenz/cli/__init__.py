@@ -17,6 +17,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 # name -> (module:attribute, its line in `kadenz --help`)
 _COMMANDS = {
     "init": ("kadenz.cli.init:init", "Make a folder a lab, with targets of your own."),
+    "lab": ("kadenz.cli.lab:lab", "Say which labs of other users are believed."),
     "setup": ("kadenz.cli.setup:setup", "Install the tool chains that measuring needs."),
     "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
     "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),

@@ -15,6 +15,7 @@ from kadenz.config.board_link import BoardLink, Way
 from kadenz.config.model import FileModel
 from kadenz.config.quantity import parse_quantity
 from kadenz.config.toml import read_toml
+from kadenz.config.trust import refuse_foreign
 from kadenz.errors import ConfigError, UsageError
 
 FILE = "kadenz.toml"
@@ -138,7 +139,8 @@ class Lab:
 def find_lab() -> Lab | None:
     """The lab named by KADENZ_LAB, else the one around the working directory; None: no lab.
 
-    Raises ConfigError for a wrong KADENZ_LAB, an invalid file, and for a lab inside a lab.
+    Raises ConfigError for a wrong KADENZ_LAB, an invalid file, a lab inside a lab, and for a lab
+    of somebody else that was found, not named.
     """
     folder = _folder()
     return None if folder is None else Lab(folder, read_toml(folder / FILE, LabFile))
@@ -171,6 +173,8 @@ def _folder() -> Path | None:
             )
         return folder
     found = labs_above(Path.cwd())
+    if found:
+        refuse_foreign(found[0], found[0] / FILE)
     if len(found) > 1:
         raise ConfigError(
             f"{found[0] / FILE}: a lab inside the lab {found[1] / FILE}",

@@ -15,7 +15,7 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# regular_files: files that others wrote; owner: which process made a folder; blas: its threads;
+# regular_files: files that others wrote; owner: whose a folder is; blas: its threads;
 # side_by_side: work on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
@@ -27,7 +27,7 @@ ARROWS: dict[str, set[str]] = {
     "owner": set(),
     "blas": set(),
     "side_by_side": set(),
-    "config": {"regular_files", "errors"},
+    "config": {"owner", "regular_files", "errors"},
     "wire": {"config", "errors"},
     "store": {
         "config.manifest",

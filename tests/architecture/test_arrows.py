@@ -34,7 +34,7 @@ def test_measuring_and_reading_meet_only_in_the_run_folder() -> None:
     measuring, reading = reached("lab"), reached("report")
     assert measuring & {"analysis", "report", "stats"} == set()
     assert reading & {"lab", "images", "targets", "host", "load", "tuning", "wire"} == set()
-    assert measuring & reading == {"store", "config", "regular_files", "errors"}
+    assert measuring & reading == {"store", "config", "owner", "regular_files", "errors"}
     assert reached("stats") == {"stats"}
 
 
