@@ -30,6 +30,7 @@ class Need:
     at_least: tuple[int, ...] = ()
     library: str = ""  # a file of the C library that the compiler must find
     source: str = ""  # a file of the compiler's own library, below its root
+    named_by: str = ""  # file of a lab with the program's name: it is looked for, never started
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,12 @@ class Tool:
     path: Path | None
     version: str
     problem: str
+
+    @property
+    def unchecked(self) -> str:
+        """Why nothing but its presence is known; "" for a program that was asked."""
+        where = self.need.named_by
+        return f"not checked: {self.need.name} is named by {where}" if where and self.path else ""
 
 
 def _apt(*packages: str) -> str:
@@ -121,18 +128,26 @@ def cache_dir(environ: dict[str, str] | None = None) -> Path:
 
 
 def need(name: str) -> Need:
-    """Return the need called `name`. Raises KeyError for a program that kadenz never starts."""
+    """Return the need called `name`. Raises ToolMissing for a program that kadenz does not know."""
     for entry in NEEDS:
         if entry.name == name:
             return entry
-    raise KeyError(name)
+    raise ToolMissing(
+        f"`{name}` is not among the programs that kadenz starts",
+        remedy=f"Known: {', '.join(sorted(entry.name for entry in NEEDS))}",
+    )
 
 
 def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None) -> Tool:
     """Look for a program in `path` (default: $PATH), then in the cache folder; never raises.
 
-    A program that is too old does not hide a newer one in the cache.
+    A program that is too old does not hide a newer one in the cache. What a lab names is not
+    started.
     """
+    if wanted.named_by:
+        given = shutil.which(wanted.name, path=path)
+        problem = "" if given else f"{wanted.name} is not installed; {wanted.named_by} names it"
+        return Tool(wanted, Path(given) if given else None, "", problem)
     private = [str((cache or cache_dir()) / one / "tools" / "bin") for one in ("qemu", "rust")]
     best: Tool | None = None
     for folder in (path, *private):

@@ -114,7 +114,7 @@ def _write_json(
             for tool in found
         ],
         "debug_servers": [
-            {"name": name, "version": tool.version, "problem": tool.problem}
+            {"name": name, "version": tool.version, "problem": tool.problem or tool.unchecked}
             for name, tool in board.servers().items()
         ],
         "probes": [str(probe) for probe in board.probes()],
@@ -156,8 +156,8 @@ def _debug_servers(console: Console) -> None:
     console.print("\n[bold]Debug servers[/] of boards")
     table = _table()
     for name, tool in board.servers().items():
-        state = tool.problem or tool.version or "present"
-        table.add_row(_mark(not tool.problem), name, state)
+        state = tool.problem or tool.unchecked or tool.version or "present"
+        table.add_row(_mark(not tool.problem), name, escape(state))
     console.print(table)
     listed = ", ".join(map(str, board.probes())) or "none"
     _say(console, f"probes on USB: {escape(listed)}")

@@ -24,6 +24,7 @@ from kadenz.config.lab_file import Mechanisms, find_lab
 from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, KadenzError, UsageError
+from kadenz.regular_files import read_regular
 
 T = TypeVar("T")
 Files = dict[str, list[Path]]  # of one kind of part, by the part's name
@@ -224,7 +225,8 @@ def toolchain(board: str, arch: str) -> Path | None:
 def compiler(board: str, arch: str) -> str:
     """The C compiler named in this file: "riscv64-unknown-elf-gcc"."""
     file = toolchain(board, arch)
-    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", file.read_text() if file else "")
+    text = read_regular(file).decode(errors="replace") if file else ""
+    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", text)
     return found.group(1) if found else "gcc"
 
 
@@ -297,6 +299,13 @@ def debug_servers() -> dict[str, DebugServer]:
 def debug_server(name: str) -> DebugServer:
     """One debug server. UsageError with the nearest name if there is none."""
     return read_toml(_file(_SERVER, name), DebugServer)
+
+
+def lab_naming(server: DebugServer) -> Path | None:
+    """The lab's servers/ if none of kadenz's own servers has the program of this one."""
+    own = (read_toml(file, DebugServer) for file in root().glob(_SERVER.pattern))
+    known = server.program in {one.program for one in own}
+    return None if known else places()[-1] / "servers"
 
 
 def probe_names() -> set[str]:

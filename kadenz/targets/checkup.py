@@ -54,12 +54,12 @@ def check_targets(
 
     `of_host` lists rights that this machine lacks for targets of tier host.
     """
-    tool: dict[str, Tool] = {}
+    tool: dict[Need, Tool] = {}
 
     def once(wanted: Need) -> Tool:
-        if wanted.name not in tool:
-            tool[wanted.name] = look_up(wanted)
-        return tool[wanted.name]
+        if wanted not in tool:
+            tool[wanted] = look_up(wanted)
+        return tool[wanted]
 
     boards, kernels = inventory.boards(), inventory.kernels()
     checks = []
@@ -68,12 +68,18 @@ def check_targets(
         try:
             name = parse_target(text, known)
         except KadenzError as error:
-            broken = Missing(error.message, error.remedy)
-            checks.append(TargetCheck(text, "", (), (broken,), (), ""))
+            checks.append(_cannot(text, error))
             continue
         kernel = kernels[name.kernel] if name.kernel else None
-        checks.append(_check(name, kernel, boards[name.board], once, of_host))
+        try:
+            checks.append(_check(name, kernel, boards[name.board], once, of_host))
+        except KadenzError as error:  # an emulator or a core that kadenz does not have
+            checks.append(_cannot(text, error))
     return checks
+
+
+def _cannot(name: str, error: KadenzError) -> TargetCheck:
+    return TargetCheck(name, "", (), (Missing(error.message, error.remedy),), (), "")
 
 
 def _check(
@@ -83,7 +89,7 @@ def _check(
     look_up: LookUp,
     of_host: Sequence[Missing],
 ) -> TargetCheck:
-    missing = _for_the_build(name, kernel, board, look_up) if kernel is not None else []
+    missing, unchecked = _for_the_build(name, kernel, board, look_up)
     if name.tier == "host":
         missing += of_host
     note, for_scope = "", []
@@ -102,7 +108,9 @@ def _check(
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
         note = _guest_kernels(name.board, kernel.guest, missing)
     if name.tier == "board" and board.tier.board is not None:
-        missing += [_lacking(tool) for tool in of_board(board.tier.board, own_link(name), look_up)]
+        reaching = of_board(board.tier.board, own_link(name), look_up)
+        missing += [_lacking(tool) for tool in reaching]
+        unchecked += [tool.unchecked for tool in reaching]
         note = "" if board.tier.board.verified else "the suite has never run on the real board"
         server = data_of(board.tier.board, own_link(name))
         if server is not None and server.simulated_jtag and board.tier.rtl is not None:
@@ -114,25 +122,31 @@ def _check(
         board.instruments,
         tuple(found for found in missing if found),
         tuple(found for found in for_scope if found) if "scope" in board.instruments else (),
-        note,
+        "; ".join(text for text in (*unchecked, note) if text),
     )
 
 
 def _for_the_build(
-    name: TargetName, kernel: Kernel, board: Board, look_up: LookUp
-) -> list[Missing | None]:
-    """What the build of its image needs; an image that another build made needs nothing."""
+    name: TargetName, kernel: Kernel | None, board: Board, look_up: LookUp
+) -> tuple[list[Missing | None], list[str]]:
+    """What the build of its image lacks, and which of its programs were not checked.
+
+    An image that another build made needs nothing.
+    """
+    if kernel is None:
+        return [], []
     if kernel.own_build:
-        return [Missing(kernel.builds_itself, kernel.take_the_suite(name.kernel))]
+        return [Missing(kernel.builds_itself, kernel.take_the_suite(name.kernel))], []
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
     if kernel.source is not None and kernel.source.crate is not None:
         needs.append(tools.need("cargo"))
     if inventory.in_rust(kernel.port or name.kernel):
         needs += [tools.need("cargo"), tools.need("rustc")]
-    missing: list[Missing | None] = [_lacking(look_up(wanted)) for wanted in needs]
+    found = [look_up(wanted) for wanted in needs]
+    missing = [_lacking(tool) for tool in found]
     if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
         missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
-    return missing
+    return missing, [tool.unchecked for tool in found]
 
 
 def _compiler(name: str, board: Board) -> Need:
@@ -140,8 +154,10 @@ def _compiler(name: str, board: Board) -> Need:
     compiler = inventory.compiler(name, board.arch)
     try:
         return tools.need(compiler)
-    except KeyError:
-        return Need(compiler, f"images for {board.title}", f"Install {compiler}")
+    except ToolMissing:
+        where = str(inventory.toolchain(name, board.arch))
+        purpose = f"images for {board.title}"
+        return Need(compiler, purpose, f"Install {compiler}", named_by=where)
 
 
 def _lacking(tool: Tool) -> Missing | None:

@@ -97,7 +97,7 @@ def test_the_cache_follows_the_base_directories() -> None:
 
 
 def test_every_need_is_a_program_that_kadenz_starts() -> None:
-    with pytest.raises(KeyError):
+    with pytest.raises(ToolMissing):
         tools.need("emacs")
 
 

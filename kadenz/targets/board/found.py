@@ -20,9 +20,13 @@ LookUp = Callable[[Need], Tool]
 
 
 def need_of(server: DebugServer) -> Need:
-    """The program of a server."""
-    known = {need.name: need for need in tools.NEEDS}
-    return known.get(server.program) or Need(server.program, server.title, server.remedy)
+    """The program of a server. One that only a lab names is not started to look at it."""
+    for known in tools.NEEDS:
+        if known.name == server.program:
+            return known
+    lab = inventory.lab_naming(server)
+    named_by = str(lab) if lab else ""
+    return Need(server.program, server.title, server.remedy, named_by=named_by)
 
 
 def servers(look_up: LookUp = tools.look_up) -> dict[str, Tool]:
