@@ -8,6 +8,7 @@ run["itc/queue"][0].values
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,9 @@ class Run:
     """
 
     def __init__(self, run: str | Path) -> None:
-        found = [Path(run)] if Path(run).exists() else named(output_folder(), str(run))
+        found = (
+            [Path(run)] if Path(run).exists() else named(output_folder(), str(run), warnings.warn)
+        )
         if len(found) > 1:
             raise UsageError(
                 f"{run}: the name of {len(found)} runs",
@@ -180,4 +183,4 @@ class Run:
 
 def runs(name: str = "latest", folder: str | Path | None = None) -> list[Run]:
     """The runs of that name in `folder`; default: those of the latest call of `kadenz run`."""
-    return [Run(path) for path in named(Path(folder or output_folder()), name)]
+    return [Run(path) for path in named(Path(folder or output_folder()), name, warnings.warn)]

@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+
+import click
 
 from kadenz.errors import EXIT_PASS, NothingThere, StoreError, UsageError
 
@@ -131,4 +134,4 @@ def _named(text: str) -> list[Path]:
     from kadenz.config.lab_file import output_folder
     from kadenz.store.names import named
 
-    return named(output_folder(), text)
+    return named(output_folder(), text, note=partial(click.echo, err=True))

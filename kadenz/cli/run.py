@@ -191,6 +191,8 @@ def measure_call(call: Call) -> int:
     what, how, wanted = call.options.what, call.options.how, call.options.results
     output, rounds = lab_defaults(wanted.output, how.rounds)
     requests = _requests(call, output)
+    if call.earlier:
+        click.echo(f"starts {_starts(requests)}", err=True)
     asked = planned_deadlines(what.deadlines, [request.campaign for request in requests])
     as_json = wanted.as_json
     with on_farm(how.farm, requests) as farm:
@@ -218,6 +220,15 @@ def measure_call(call: Call) -> int:
     if rounds and results:
         click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
     return code
+
+
+def _starts(requests: Sequence[Request]) -> str:
+    """The targets of requests, and the images that others made."""
+    from kadenz.config.target_name import own_image
+
+    targets = dict.fromkeys(name for request in requests for name in request.targets)
+    images = {name: own_image(name) for name in targets}
+    return ", ".join(f"{name} ({images[name]})" if images[name] else str(name) for name in targets)
 
 
 def _requests(call: Call, output: Path) -> list[Request]:

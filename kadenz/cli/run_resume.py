@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
+import stat
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +30,14 @@ def call_of(words: Sequence[str]) -> CallEntry:
     """The entry of this call for the manifest of its runs."""
     from kadenz.config.manifest import CallEntry
 
-    return CallEntry(words=list(words), folder=str(Path.cwd()))
+    return CallEntry(words=list(words), folder=str(Path.cwd()), lab=_lab())
+
+
+def _lab() -> str:
+    from kadenz.config.lab_file import find_lab
+
+    lab = find_lab()
+    return "" if lab is None else str(lab.folder)
 
 
 def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
@@ -51,8 +61,14 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
     if Path(entry.folder) != Path.cwd():
         raise UsageError(
             f"{runs[0].path} was called in {entry.folder}",
-            remedy=f"Names in its call are relative to that folder: cd {entry.folder}",
+            remedy=f"Names in its call are relative to that folder: cd {shlex.quote(entry.folder)}",
         )
+    if entry.lab not in ("", _lab()):
+        raise UsageError(
+            f"{runs[0].path} was called in the lab {entry.lab}",
+            remedy=f"Names in its call are that lab's: KADENZ_LAB={shlex.quote(entry.lab)}",
+        )
+    click.echo(f"resumes {runs[0].path}: kadenz run {shlex.join(entry.words)}", err=True)
     before = command.make_context("run", list(entry.words)).params
     given = click.get_current_context().get_parameter_source
     chosen = {
@@ -91,7 +107,10 @@ def _check_options(command: click.Command) -> None:
 
 
 def _runs(named: str, output: Path | None) -> list[Run]:
-    """The runs of the call that `named` belongs to, those of an interrupted lab completed."""
+    """The caller's runs of the call of `named`, those of an interrupted lab completed.
+
+    UsageError for a run of somebody else: its words would be executed.
+    """
     from kadenz.config.lab_file import output_folder
     from kadenz.lab.resuming import at_work
     from kadenz.store.names import named as runs_named
@@ -99,18 +118,36 @@ def _runs(named: str, output: Path | None) -> list[Run]:
     from kadenz.store.running import is_held
 
     folder = Path(named)
-    paths = [folder] if folder.is_dir() else runs_named(output or output_folder(), named)
+    note = partial(click.echo, err=True)
+    paths = [folder] if folder.is_dir() else runs_named(output or output_folder(), named, note)
     if not paths:
         raise UsageError(f"--resume {named}: no such run", remedy="`kadenz runs` lists them")
+    _refuse_foreign(paths[0])
     for path in paths:
         if is_held(path):
             raise at_work(path)
     first = _completed(paths[0])
     siblings = [one for one in runs_below(first.path.parent) if one.name == first.manifest.name]
     for one in siblings:
+        _refuse_foreign(one.path)
         if one.running:
             raise at_work(one.path)
     return [first, *(_completed(one.path) for one in siblings if one.path != first.path)]
+
+
+def _refuse_foreign(run: Path) -> None:
+    """UsageError for a run whose call somebody else may have written."""
+    from kadenz.owner import foreign, user_name
+    from kadenz.store.layout import MANIFEST
+
+    for path in (run, run / MANIFEST):
+        owner = foreign(path)
+        if owner is not None or path.stat().st_mode & stat.S_IWOTH:
+            whose = "everybody may write to it" if owner is None else user_name(owner)
+            raise UsageError(
+                f"{path} is not only yours ({whose}): --resume executes calls of your own",
+                remedy="Measure anew: `kadenz show` prints the run's conditions",
+            )
 
 
 def _completed(folder: Path) -> Run:

@@ -440,6 +440,7 @@ class CallEntry(Model):
 
     words: list[str]  # of the command line, after `kadenz run`
     folder: str  # in which it was called
+    lab: str = ""  # its folder; "": without a lab, or from before it was written down
 
 
 class ResumeEntry(Model):

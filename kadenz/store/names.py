@@ -7,18 +7,23 @@ The runs of one call of `kadenz run` share a name: that of --name, else the call
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
 
 from kadenz.config.manifest import ConditionEntry
+from kadenz.owner import foreign, user_name
 from kadenz.regular_files import read_regular
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
 from kadenz.store.older_runs import conditions_of
 from kadenz.store.running import is_held
 
 LATEST = "latest"
+_AHEAD = timedelta(days=1)  # clocks of machines that share a folder differ by less
+_ROOT = 0
 INTERRUPTED = "interrupted"  # its lab was killed
 
 
@@ -110,12 +115,34 @@ def runs_below(folder: Path) -> list[Found]:
     return sorted(found, key=lambda one: (one.head.created, one.path.name))
 
 
-def named(folder: Path, text: str) -> list[Path]:
+def named(folder: Path, text: str, note: Callable[[str], None] = lambda text: None) -> list[Path]:
     """The runs in `folder` with this name or id, or those of the latest call; [] if there is none.
 
-    `text` is "latest", a name or an id.
+    `text` is "latest", a name or an id. `latest` ignores runs of other users but root's, and runs
+    of the future: `note` is told of each that is later than the latest.
     """
     runs = runs_below(folder)
-    if text == LATEST and runs:
-        text = runs[-1].name
+    if text == LATEST:
+        doubts = {one.path: _doubt(one) for one in runs}
+        while runs and doubts[runs[-1].path]:
+            ignored = runs.pop().path
+            note(f"`{LATEST}` ignores {ignored}: {doubts[ignored]}")
+        runs = [one for one in runs if not doubts[one.path]]
+        text = runs[-1].name if runs else text
     return [one.path for one in runs if text in (one.name, one.head.id)]
+
+
+def _doubt(run: Found) -> str:
+    """Why a run cannot be the latest; "" if it can."""
+    try:
+        created = datetime.fromisoformat(run.head.created)
+        owner = foreign(run.path)
+    except ValueError:
+        return "its date is invalid"
+    except OSError as error:
+        return f"{error.strerror}"
+    if owner is not None and owner != _ROOT:
+        return f"it belongs to {user_name(owner)}"
+    if created.replace(tzinfo=created.tzinfo or UTC) > datetime.now(UTC) + _AHEAD:
+        return f"its date {created:%Y-%m-%d} is in the future"
+    return ""
