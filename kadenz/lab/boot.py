@@ -216,9 +216,20 @@ class _Listener:
 
 def _where(assembler: Assembler) -> str:
     current = assembler.current
-    if current is None:
-        return "between two records" if assembler.hello else "before its first message"
-    return f"in record {current.record}, {current.bench}"
+    if current is not None:
+        return f"in record {current.record}, {current.bench}"
+    if assembler.case:
+        return f"in the conformance case `{assembler.case}`"
+    if assembler.conforms:
+        return f"after the conformance case `{assembler.conforms[-1].case}`"
+    return "between two records" if assembler.hello else "before its first message"
+
+
+def _isolate(assembler: Assembler) -> str:
+    """How to find out what a target died of."""
+    if assembler.case or assembler.conforms:
+        return "Read that case in kernels/conformance, and the calls of the port that it makes"
+    return "Run that benchmark alone"
 
 
 def _died(name: str, target: Target, assembler: Assembler) -> TargetFailed:
@@ -231,7 +242,7 @@ def _died(name: str, target: Target, assembler: Assembler) -> TargetFailed:
         )
     return TargetFailed(
         f"{name} ended {_where(assembler)} before it was done",
-        remedy="Run that benchmark alone; an end without a message is often a destroyed stack",
+        remedy=f"{_isolate(assembler)}; an end without a message is often a destroyed stack",
         detail=_last_texts(assembler),
     )
 
@@ -278,7 +289,7 @@ def _fault(name: str, assembler: Assembler, symbol_at: Callable[[int], str]) -> 
     thread = f" in thread {fault.thread}" if fault.thread else ""
     return TargetFailed(
         f"{name} died {_where(assembler)}: {fault.kind}{thread}: {fault.message}",
-        remedy=_FAULT_REMEDIES.get(fault.kind, "Run the benchmark alone to isolate the fault"),
+        remedy=_FAULT_REMEDIES.get(fault.kind, _isolate(assembler)),
         detail="\n".join(
             part for part in (_registers(fault, symbol_at), _last_texts(assembler)) if part
         ),
@@ -300,7 +311,8 @@ def _last_texts(assembler: Assembler) -> str:
 
 _FAULT_REMEDIES = {
     "assert": "A check inside the kernel or the suite failed: the message names its place",
-    "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark",
+    "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark, or "
+    "the port's default",
     "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
     "denied": "The message names the right; with --allow-… the figures carry a warning instead",
     "exception": "Registers and their functions are above; addr2line -e gives the lines",

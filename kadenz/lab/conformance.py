@@ -127,7 +127,10 @@ def ask(
     stop: threading.Event,
     symbol_at: Callable[[int], str] = lambda address: "",
 ) -> Conformance:
-    """Runs the plan `conformance` once on a fresh execution."""
+    """Runs the plan `conformance` once on a fresh execution.
+
+    A case that the target did not end is the last of the answer, and has failed.
+    """
     assembler = Assembler(NoRecords())
     execution = Execution(make(), name, PLAN, lambda: silence_s, symbol_at)
     outcome = run_plan(execution, assembler, stop)
@@ -145,4 +148,8 @@ def ask(
             f"{name} has no conformance test",
             remedy="Only images of the suite have one: `kadenz list` shows the targets",
         )
-    return Conformance(name, assembler.hello, tuple(assembler.conforms), failure)
+    cases = assembler.conforms
+    if outcome.failure is not None and assembler.case:
+        reason = "the target did not end it"
+        cases = [*cases, Conform(case=assembler.case, result="fail", reason=reason)]
+    return Conformance(name, assembler.hello, tuple(cases), failure)

@@ -13,6 +13,7 @@ from kadenz.wire.messages import (
     AnyMessage,
     Begin,
     Bench,
+    Case,
     Conform,
     Done,
     End,
@@ -31,6 +32,7 @@ MODELS = {
     Type.FAULT: Fault,
     Type.DONE: Done,
     Type.CONFORM: Conform,
+    Type.CASE: Case,
 }
 _DECODERS = {int(kind): msgspec.msgpack.Decoder(model) for kind, model in MODELS.items()}
 _VERSION = msgspec.msgpack.Decoder(Version)

@@ -32,6 +32,7 @@ class Type(IntEnum):
     FAULT = 7
     DONE = 8
     CONFORM = 9
+    CASE = 10
 
 
 class Frame(NamedTuple):

@@ -171,12 +171,18 @@ class Done(Message):
     frames: Unsigned  # including this one
 
 
+class Case(Message):
+    """A case of the conformance test runs now; images from before this frame do not send it."""
+
+    case: str
+
+
 class Conform(Message):
-    """One case of the conformance test."""
+    """The result of one case of the conformance test."""
 
     case: str
     result: Literal["pass", "fail", "n/a"]
     reason: str
 
 
-AnyMessage = Hello | Bench | Begin | Samples | End | Text | Fault | Done | Conform
+AnyMessage = Hello | Bench | Begin | Samples | End | Text | Fault | Done | Case | Conform

@@ -19,6 +19,7 @@ from kadenz.wire.messages import (
     AnyMessage,
     Begin,
     Bench,
+    Case,
     Conform,
     Done,
     End,
@@ -91,6 +92,7 @@ class Assembler:
         self.hello: Hello | None = None
         self.benches: list[Bench] = []
         self.conforms: list[Conform] = []
+        self.case = ""  # of the conformance test, that runs now
         self.texts: list[str] = []
         self.findings: list[Finding] = []
         self.fault: Fault | None = None
@@ -144,8 +146,11 @@ class Assembler:
                 self.hello = message
             case Bench():
                 self.benches.append(message)
+            case Case():
+                self.case = message.case
             case Conform():
                 self.conforms.append(message)
+                self.case = ""
             case Text():
                 self.texts.append(message.text)
             case Fault():

@@ -100,6 +100,13 @@ bool kdz_case_spin_until(const volatile bool *flag)
     return *flag;
 }
 
+static void begin(const char *name, const char *lack, kdz_conform_report report)
+{
+    not_applicable = lack;
+    kdz_case_log_clear();
+    report(name, KDZ_CONFORM_BEGINS, "");
+}
+
 static void tell(const char *name, const char *reason, kdz_conform_report report)
 {
     if (reason == NULL) {
@@ -119,8 +126,7 @@ static void run(struct kdz_cases cases, kdz_conform_report report)
 
         lack = lack != NULL ? lack : kdz_lack(each->needs);
 
-        not_applicable = lack;
-        kdz_case_log_clear();
+        begin(each->name, lack, report);
         tell(each->name, lack != NULL ? lack : each->run(), report);
     }
 }
@@ -152,13 +158,12 @@ static void hold(struct kdz_promises promises, kdz_conform_report report)
     for (size_t i = 0; (mechanism = kdz_mechanism_at(i)) != NULL; i++) {
         for (size_t j = 0; j < promises.count; j++) {
             const struct kdz_promise *promise = &promises.first[j];
-            const char *reason;
 
             if (promise->concerns(mechanism)) {
-                not_applicable = NULL;
-                kdz_case_log_clear();
-                reason = promise->run(mechanism);
-                tell(name_of(mechanism, promise->text), reason, report);
+                const char *name = name_of(mechanism, promise->text);
+
+                begin(name, NULL, report);
+                tell(name, promise->run(mechanism), report);
             }
         }
     }

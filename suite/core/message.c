@@ -277,7 +277,7 @@ void kdz_message_end(const struct kdz_record *record, const char *status, const 
     send(KDZ_FRAME_END, end_body, &told);
 }
 
-/* ---- TEXT, DONE, CONFORM -------------------------------------------------------------- */
+/* ---- TEXT, DONE, CASE, CONFORM --------------------------------------------------------------- */
 static void text_body(struct kdz_sink *sink, const void *context)
 {
     const char *text = context;
@@ -308,6 +308,17 @@ void kdz_message_done(uint32_t records)
     const uint32_t counts[2] = {records, kdz_wire_frames() + 1u};
 
     send(KDZ_FRAME_DONE, done_body, counts);
+}
+
+static void case_body(struct kdz_sink *sink, const void *context)
+{
+    kdz_pack_map(sink, 1);
+    kdz_pack_text_at(sink, "case", context);
+}
+
+void kdz_message_case(const char *name)
+{
+    send(KDZ_FRAME_CASE, case_body, name);
 }
 
 static void conform_body(struct kdz_sink *sink, const void *context)

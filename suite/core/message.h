@@ -23,6 +23,7 @@ void kdz_message_samples(uint16_t record, uint8_t lane, uint32_t index, const ui
 void kdz_message_end(const struct kdz_record *record, const char *status, const char *reason);
 void kdz_message_text(const char *text);
 void kdz_message_done(uint32_t records);
+void kdz_message_case(const char *name);
 void kdz_message_conform(const char *name, const char *result, const char *reason);
 
 #endif

@@ -202,7 +202,11 @@ static void conform(const char *name, kdz_conform_result result, const char *rea
         [KDZ_CONFORM_NOT_APPLICABLE] = "n/a",
     };
 
-    kdz_message_conform(name, words[result], reason);
+    if (result == KDZ_CONFORM_BEGINS) {
+        kdz_message_case(name);
+    } else {
+        kdz_message_conform(name, words[result], reason);
+    }
 }
 
 /* ---- the plan -------------------------------------------------------------------------------- */

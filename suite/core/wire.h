@@ -36,7 +36,8 @@ enum kdz_frame_type {
     KDZ_FRAME_TEXT = 6,
     KDZ_FRAME_FAULT = 7,
     KDZ_FRAME_DONE = 8,
-    KDZ_FRAME_CONFORM = 9
+    KDZ_FRAME_CONFORM = 9,
+    KDZ_FRAME_CASE = 10
 };
 
 typedef void (*kdz_body)(struct kdz_sink *sink, const void *context);

@@ -100,7 +100,7 @@ static void test_words_are_the_golden_frames(void **state)
     struct kdz_point point = a_point();
 
     (void)state;
-    line.frames = 23;
+    line.frames = 24;
     kdz_message_bench(&bench_words, "");
     expect_golden("bench-words");
     fake_console.count = 0;
@@ -189,6 +189,14 @@ static void test_conform_is_the_golden_frame(void **state)
     expect_golden("conform");
 }
 
+static void test_case_is_the_golden_frame(void **state)
+{
+    (void)state;
+    line.frames = 13;
+    kdz_message_case("a mutex excludes");
+    expect_golden("case");
+}
+
 static void test_done_counts_itself(void **state)
 {
     (void)state;
@@ -232,6 +240,7 @@ int main(void)
         cmocka_unit_test_setup(test_an_empty_text_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_fault_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_conform_is_the_golden_frame, start),
+        cmocka_unit_test_setup(test_case_is_the_golden_frame, start),
         cmocka_unit_test_setup(test_done_counts_itself, start),
         cmocka_unit_test_setup(test_cobs_blocks_end_where_they_should, start),
     };

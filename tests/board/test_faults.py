@@ -63,6 +63,20 @@ def test_unplugged_in_the_middle(line: Callable[[Harm], Line]) -> None:
     assert made.statuses[0] == "ok" and made.taken() >= 200
 
 
+def test_unplugged_in_a_conformance_test(line: Callable[[Harm], Line]) -> None:
+    """The case that ran is named, or the last one that ended."""
+    bench = line(lambda data, count: data if count < _ENOUGH else None)
+    made = session(on_bench(bench.reach()), "conformance\nend\n")
+    assert f"{bench.port} is gone" in made.told
+    running, ended = made.assembler.case, made.assembler.conforms[-1].case
+    place = (
+        f"in the conformance case `{running}`"
+        if running
+        else f"after the conformance case `{ended}`"
+    )
+    assert f" {place}: " in made.told
+
+
 def test_garbage_on_the_line(line: Callable[[Harm], Line]) -> None:
     """A disturbed byte costs its frame, which is named; the rest is measured."""
 

@@ -26,6 +26,7 @@ TYPES = {
     "FAULT": 7,
     "DONE": 8,
     "CONFORM": 9,
+    "CASE": 10,
 }
 # The last frames: with values that are words, which C sends and Python reads. The motion program,
 # in Rust, has none; they stand in words.json.
@@ -194,6 +195,7 @@ def golden() -> list[dict[str, Any]]:
         {"name": "conform", "type": "CONFORM", "body": CONFORM},
         {"name": "done", "type": "DONE", "body": {"records": 1, "frames": 12}},
         {"name": "begin-companions", "type": "BEGIN", "body": WITH_COMPANIONS},
+        {"name": "case", "type": "CASE", "body": {"case": CONFORM["case"]}},
     ]
     frames += [
         {"name": f"text-{length}", "type": "TEXT", "body": letters[:length]}

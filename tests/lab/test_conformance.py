@@ -9,7 +9,7 @@ import pytest
 
 from kadenz.errors import TargetFailed, WireDamaged
 from kadenz.lab.conformance import Conformance, ask
-from kadenz.wire.messages import AnyMessage, Conform, Done
+from kadenz.wire.messages import AnyMessage, Case, Conform, Done, Fault
 from tests.lab.fake import Scripted
 from tests.wire.streams import hello, on_the_line
 
@@ -66,8 +66,50 @@ def test_a_damaged_answer_is_not_believed() -> None:
     assert not made.conforms
 
 
-@pytest.mark.parametrize("silence_s", [0.05])
-def test_silence_ends_it(silence_s: float) -> None:
-    target = Scripted([on_the_line([hello(), *GOOD]), None])
-    made = ask(lambda: target, "t", silence_s=silence_s, stop=threading.Event())
-    assert made.failure is not None and "hangs" in made.failure.message
+# ---- which case ran when the target ended --------------------------------------------------------
+RUNS = Case(case=BAD.case)
+TRAP = Fault(kind="exception", message="undefined instruction", thread="case", registers={})
+ENDS: dict[str, tuple[list[AnyMessage], list[None]]] = {
+    "hangs": ([], [None]),
+    "ended": ([], []),
+    "died": ([TRAP], []),
+}
+
+
+def ended(how: str, *before: AnyMessage) -> Conformance:
+    """The answer of a target that sent `before` and then hung, ended or died."""
+    last, silence = ENDS[how]
+    target = Scripted([on_the_line([hello(), *before, *last]), *silence])
+    made = ask(lambda: target, "t", silence_s=0.05, stop=threading.Event())
+    assert made.failure is not None and not made.conforms
+    assert made.failure.message.startswith(f"t {how} ")
+    return made
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_the_case_that_ran_is_named_and_has_failed(how: str) -> None:
+    made = ended(how, *GOOD, RUNS)
+    assert made.failure is not None
+    assert f"in the conformance case `{BAD.case}`" in made.failure.message
+    assert made.cases[:-1] == tuple(GOOD)
+    assert (made.cases[-1].case, made.cases[-1].result) == (BAD.case, "fail")
+
+
+@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("before", [GOOD, [*GOOD, RUNS, BAD]], ids=["old image", "between cases"])
+def test_without_a_running_case_the_last_one_that_ended_is_named(
+    how: str, before: list[AnyMessage]
+) -> None:
+    made = ended(how, *before)
+    last = before[-1]
+    assert made.failure is not None and isinstance(last, Conform)
+    assert f"after the conformance case `{last.case}`" in made.failure.message
+    assert len(made.cases) == sum(isinstance(one, Conform) for one in before)
+
+
+def test_a_test_that_was_stopped_fails_no_case() -> None:
+    stop = threading.Event()
+    stop.set()
+    target = Scripted([on_the_line([hello(), *GOOD, RUNS]), None])
+    made = ask(lambda: target, "t", silence_s=600.0, stop=stop)
+    assert made.cases == tuple(GOOD) and not made.conforms

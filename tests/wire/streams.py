@@ -10,6 +10,7 @@ from kadenz.wire.messages import (
     Begin,
     Bench,
     BenchParam,
+    Case,
     Clock,
     Conform,
     Done,
@@ -94,6 +95,7 @@ def whole_run() -> list[AnyMessage]:
         samples([1, 2, 256]),
         samples([0, 0xFFFFFFFF, 7], first=3),
         end(),
+        Case(case="fifo"),
         Conform(case="fifo", result="pass", reason=""),
         Fault(kind="assert", message="queue.c:1", thread="a", registers={"pc": 0x80001234}),
     ]

@@ -22,6 +22,7 @@ pub enum FrameType {
     Fault = 7,
     Done = 8,
     Conform = 9,
+    Case = 10,
 }
 
 impl FrameType {
@@ -37,12 +38,15 @@ impl FrameType {
             Self::Fault => "FAULT",
             Self::Done => "DONE",
             Self::Conform => "CONFORM",
+            Self::Case => "CASE",
         }
     }
 
     fn from_code(code: u8) -> Option<Self> {
-        use FrameType::{Begin, Bench, Conform, Done, End, Fault, Hello, Samples, Text};
-        [Hello, Bench, Begin, Samples, End, Text, Fault, Done, Conform].into_iter().find(|kind| *kind as u8 == code)
+        use FrameType::{Begin, Bench, Case, Conform, Done, End, Fault, Hello, Samples, Text};
+        [Hello, Bench, Begin, Samples, End, Text, Fault, Done, Conform, Case]
+            .into_iter()
+            .find(|kind| *kind as u8 == code)
     }
 }
 

@@ -13,7 +13,7 @@ mod writer;
 pub use error::{RecordError, WireError};
 pub use frame::{Frame, FrameType, BODY_MAX_BYTES};
 pub use message::{
-    Begin, Bench, Clock, Conform, Done, Dtype, End, EndLane, Fault, Hello, Map, Message, Proof, Samples, Status,
+    Begin, Bench, Case, Clock, Conform, Done, Dtype, End, EndLane, Fault, Hello, Map, Message, Proof, Samples, Status,
     Values, WIRE_VERSION,
 };
 pub use reader::{read, Reading};

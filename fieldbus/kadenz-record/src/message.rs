@@ -191,7 +191,15 @@ pub struct Done {
     pub frames: u64,
 }
 
-/// One case of the conformance test.
+/// A case of the conformance test runs now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Case {
+    pub case: String,
+}
+
+/// The result of one case of the conformance test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -214,6 +222,7 @@ pub enum Message {
     Fault(Fault),
     Done(Done),
     Conform(Conform),
+    Case(Case),
 }
 
 /// record u16, lane u8, dtype code u8, index u32
@@ -242,6 +251,7 @@ impl Message {
             FrameType::Fault => Self::Fault(unpack(kind, body)?),
             FrameType::Done => Self::Done(unpack(kind, body)?),
             FrameType::Conform => Self::Conform(unpack(kind, body)?),
+            FrameType::Case => Self::Case(unpack(kind, body)?),
         })
     }
 }

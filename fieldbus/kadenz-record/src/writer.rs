@@ -6,7 +6,7 @@ use std::io::Write;
 use serde::Serialize;
 
 use crate::frame::{encode_into, FrameType, BODY_MAX_BYTES};
-use crate::message::{Begin, Bench, Conform, Done, End, Fault, Hello, SAMPLES_HEADER_BYTES};
+use crate::message::{Begin, Bench, Case, Conform, Done, End, Fault, Hello, SAMPLES_HEADER_BYTES};
 use crate::RecordError;
 
 /// Writes a stream of frames. Samples are written without allocation once the buffers have grown to a frame.
@@ -74,7 +74,12 @@ impl<W: Write> Writer<W> {
         self.map(FrameType::Fault, fault)
     }
 
-    /// A conformance case.
+    /// A conformance case that runs now.
+    pub fn case(&mut self, case: &Case) -> Result<(), RecordError> {
+        self.map(FrameType::Case, case)
+    }
+
+    /// The result of a conformance case.
     pub fn conform(&mut self, conform: &Conform) -> Result<(), RecordError> {
         self.map(FrameType::Conform, conform)
     }

@@ -30,6 +30,7 @@ fn expected(entry: &Value) -> Message {
         "FAULT" => Message::Fault(body(entry)),
         "DONE" => Message::Done(body(entry)),
         "CONFORM" => Message::Conform(body(entry)),
+        "CASE" => Message::Case(body(entry)),
         "SAMPLES" => {
             let field = |name: &str| entry["body"][name].as_u64().unwrap();
             let values = match entry["body"]["dtype"].as_str().unwrap() {
@@ -57,6 +58,7 @@ fn written(message: &Message, sequence: u64) -> Option<Vec<u8>> {
         Message::Text(m) => writer.text(m),
         Message::Fault(m) => writer.fault(m),
         Message::Conform(m) => writer.conform(m),
+        Message::Case(m) => writer.case(m),
         Message::Samples(m) => match &m.values {
             Values::U4(v) => writer.samples_u4(m.record, m.lane, m.index, v),
             Values::I4(v) => writer.samples_i4(m.record, m.lane, m.index, v),
