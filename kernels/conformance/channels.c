@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every channel: whole items, in order, waiting for room and for data.
+ * Every channel: whole items, in order, waiting for data, and for room unless its limits say no.
  */
 #include "cases.h"
 
@@ -45,27 +45,44 @@ static void receive_all(void *arg)
         for (uint32_t i = 0; i < item_bytes; i++) {
             item[i] = 0;
         }
-        if (ops->receive(channel, item, item_bytes, PATIENCE) != KDZ_OK || !holds(item, message)) {
+        if (ops->receive(channel, item, item_bytes, PATIENCE / 2u) != KDZ_OK) {
             intact = false;
             return;
         }
+        intact = intact && holds(item, message);
     }
 }
 
-/* The receiver is the less urgent one: the sender runs into a full channel and has to wait. */
-static const char *all_arrive_in_order(uint8_t receiver_rank)
+/* A send that waits for room itself. */
+static bool waits(const uint8_t *item)
+{
+    return ops->send(channel, item, item_bytes, PATIENCE) == KDZ_OK;
+}
+
+/* A send that never waits; the receiver makes room meanwhile. */
+static bool comes_again(const uint8_t *item)
+{
+    if (waits(item)) {
+        return true;
+    }
+    kdz_case_settle();
+    return waits(item);
+}
+
+/* The receiver is the less urgent one: the sender runs into a full channel. */
+static const char *send_all(bool (*send)(const uint8_t *item))
 {
     const char *reason = NULL;
     uint8_t item[ITEM_BYTES_MAX];
-    const kdz_handle receiver = kdz_case_thread(receive_all, NULL, receiver_rank);
+    const kdz_handle receiver = kdz_case_thread(receive_all, NULL, 5);
 
     for (uint32_t message = 0; message < MESSAGES && reason == NULL; message++) {
         compose(item, message);
-        expect(&reason, ops->send(channel, item, item_bytes, PATIENCE) == KDZ_OK,
-               "a send that waits for room failed");
+        expect(&reason, send(item),
+               "a send did not wait for room: if the kernel has none that waits, say so in the "
+               "limits, send_never_waits");
     }
     kdz_case_join(&reason, receiver);
-    expect(&reason, intact, "a message was lost, changed or out of order");
     return reason;
 }
 
@@ -120,9 +137,65 @@ static const char *carries_items_in_order(const struct kdz_mechanism *mechanism)
     }
     reason = empty_and_full_time_out();
     if (reason == NULL) {
-        reason = all_arrive_in_order(5);
+        reason = send_all(mechanism->limits.send_never_waits ? comes_again : waits);
+        expect(&reason, intact, "a message was lost, changed or out of order");
     }
     ops->destroy(channel);
+    return reason;
+}
+
+/* ---- full -------------------------------------------------------------------------------------
+ */
+#define NEVER_FULL 10000u /* items that a channel for DEPTH of them has taken */
+
+static const char *lets_a_send_wait(const struct kdz_mechanism *mechanism)
+{
+    const char *reason;
+
+    if (mechanism->limits.send_never_waits) {
+        return kdz_case_not_applicable("its send never waits: into a full one it is refused");
+    }
+    reason = open(mechanism);
+    if (reason == NULL) {
+        reason = send_all(waits);
+        ops->destroy(channel);
+    }
+    return reason;
+}
+
+static void refuse_the_last(const char **reason)
+{
+    uint8_t item[ITEM_BYTES_MAX];
+    uint32_t sent = 0;
+    uint32_t start;
+    bool taken;
+
+    do {
+        compose(item, sent);
+        start = kdz_tick_now();
+        taken = waits(item);
+        sent += taken ? 1u : 0u;
+    } while (taken && sent < NEVER_FULL);
+    expect(reason, !taken, "it took 10000 items and was never full");
+    expect(reason, sent >= DEPTH, "it refused an item before it was full");
+    expect(reason, kdz_tick_now() - start < CASE_MOMENT,
+           "its limits say that a send never waits, but it waited when the channel was full");
+    for (uint32_t message = 0; message < sent && *reason == NULL; message++) {
+        expect(reason, ops->receive(channel, item, item_bytes, 0) == KDZ_OK && holds(item, message),
+               "an item that was sent before the channel was full did not arrive");
+    }
+    expect(reason, ops->receive(channel, item, item_bytes, 0) != KDZ_OK,
+           "an item that was refused arrived");
+}
+
+static const char *refuses_when_full(const struct kdz_mechanism *mechanism)
+{
+    const char *reason = open(mechanism);
+
+    if (reason == NULL) {
+        refuse_the_last(&reason);
+        ops->destroy(channel);
+    }
     return reason;
 }
 
@@ -182,6 +255,11 @@ static bool is_channel(const struct kdz_mechanism *mechanism)
     return mechanism->channel != NULL;
 }
 
+static bool never_waits(const struct kdz_mechanism *mechanism)
+{
+    return is_channel(mechanism) && mechanism->limits.send_never_waits;
+}
+
 static bool takes_interrupts(const struct kdz_mechanism *mechanism)
 {
     return is_channel(mechanism) && mechanism->channel->send_from_isr != NULL &&
@@ -192,6 +270,8 @@ struct kdz_promises kdz_promises_channels(void)
 {
     static const struct kdz_promise promises[] = {
         {"carries items in their order", is_channel, carries_items_in_order},
+        {"lets a send wait for room", is_channel, lets_a_send_wait},
+        {"refuses a send at once when full", never_waits, refuses_when_full},
         {"is sent from an interrupt", takes_interrupts, is_sent_from_an_interrupt},
     };
     return (struct kdz_promises){promises, sizeof promises / sizeof promises[0]};

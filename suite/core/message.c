@@ -33,16 +33,44 @@ static void capabilities(struct kdz_sink *sink)
     }
 }
 
+static bool has_no_waiting_send(const struct kdz_mechanism *mechanism)
+{
+    return mechanism->limits.send_never_waits && kdz_lack(mechanism->name) == NULL;
+}
+
+/* What is measured of such a channel is less than of others: "queue_send" = "never waits". */
+static void channel_settings(struct kdz_sink *sink)
+{
+    const struct kdz_mechanism *each;
+
+    for (size_t i = 0; (each = kdz_mechanism_at(i)) != NULL; i++) {
+        if (has_no_waiting_send(each)) {
+            char room[48];
+            struct kdz_text name = KDZ_TEXT_IN(room);
+
+            kdz_text_add(&name, each->name);
+            kdz_text_add(&name, "_send");
+            kdz_pack_text_at(sink, room, "never waits");
+        }
+    }
+}
+
 static void settings(struct kdz_sink *sink)
 {
+    const struct kdz_mechanism *each;
     size_t count = 0;
     const struct kdz_setting *setting = kdz_kernel_settings(&count);
+    uint32_t channels = 0;
 
+    for (size_t i = 0; (each = kdz_mechanism_at(i)) != NULL; i++) {
+        channels += has_no_waiting_send(each) ? 1u : 0u;
+    }
     kdz_pack_text(sink, "settings");
-    kdz_pack_map(sink, (uint32_t)count);
+    kdz_pack_map(sink, (uint32_t)count + channels);
     for (size_t i = 0; i < count; i++) {
         kdz_pack_text_at(sink, setting[i].name, setting[i].value);
     }
+    channel_settings(sink);
 }
 
 static void hello(struct kdz_sink *sink, const void *context)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.elf import Elf
 from kadenz.lab.boot import Execution, run_plan
@@ -24,14 +25,19 @@ BOARD = "stm32f4"
 PLAN = "conformance\nend\n"
 
 
-def mutant(name: str, *wrapped: str) -> Path:
-    """The folder of an image whose port has the defects of tests/rtos/targets/NAME.c."""
+def mutant(name: str, *wrapped: str, **values: int) -> Path:
+    """The folder of an image whose port has the defects of tests/rtos/targets/NAME.c.
+
+    `values` are of symbols that the file reads.
+    """
+    flags = [f"-Wl,--wrap={each}" for each in wrapped]
+    flags += [f"-Wl,--defsym={symbol}={value:d}" for symbol, value in values.items()]
     return build(
         BOARD,
-        name,
+        "-".join([name, *(f"{value:d}" for value in values.values())]),
         options=(
             ("KDZ_EXTRA_BENCH", str(TARGETS / f"{name}.c")),
-            ("CMAKE_EXE_LINKER_FLAGS", " ".join(f"-Wl,--wrap={each}" for each in wrapped)),
+            ("CMAKE_EXE_LINKER_FLAGS", " ".join(flags)),
         ),
     )
 
@@ -78,3 +84,59 @@ def test_a_case_that_faults_is_named_with_exit_code_1() -> None:
     lines = [line.strip() for line in answer.stdout.splitlines()]
     assert lines[lines.index(f"fail  {RESUMES}") + 1] == "the target did not end it"
     assert lines[-1].endswith("; the target did not finish")
+
+
+# ---- a queue whose send cannot wait --------------------------------------------------------------
+ORDER = "queue carries items in their order"
+ROOM = "queue lets a send wait for room"
+REFUSED = "queue refuses a send at once when full"
+
+
+def with_queue(*, refuses: bool, admits: bool) -> Path:
+    """An image whose queue refuses an item when it is full; whether its limits admit that."""
+    wrapped = ("kdz_mechanism", "kdz_mechanism_at")
+    return mutant("queue_that_refuses", *wrapped, kdz_refuses=refuses, kdz_admits=admits)
+
+
+@pytest.mark.parametrize(
+    ("refuses", "admits", "failed"),
+    [
+        (False, False, set()),
+        (True, True, set()),
+        (True, False, {ORDER, ROOM}),
+        (False, True, {REFUSED}),
+    ],
+    ids=[
+        "waits",
+        "refuses and says so",
+        "refuses and does not say so",
+        "waits and says it refuses",
+    ],
+)
+def test_a_queue_does_what_its_limits_say(refuses: bool, admits: bool, failed: set[str]) -> None:
+    said = boot(with_queue(refuses=refuses, admits=admits), BOARD, PLAN)
+    cases = {case.case: case for case in said.all(Conform)}
+    assert {name for name, case in cases.items() if case.result == "fail"} == failed
+    if admits:
+        assert (cases[ROOM].result, cases[ROOM].reason.count(".")) == ("n/a", 0)
+        assert "never waits" in cases[ROOM].reason
+    else:
+        assert REFUSED not in cases
+    for name in failed:
+        assert "limits" in cases[name].reason, cases[name]
+
+
+def test_a_queue_whose_send_cannot_wait_is_measured_and_the_run_says_so(tmp_path: Path) -> None:
+    image = str(with_queue(refuses=True, admits=True) / "kadenz-suite.elf")
+    plain = str(build(BOARD) / "kadenz-suite.elf")
+    settings = []
+    for name, file in (("refuses", image), ("waits", plain)):
+        command = ["run", "itc/queue", "--set", "samples=50", "--target", f"{BOARD}@emulated"]
+        answer = kadenz(*command, "--image", file, "--output", tmp_path / name)
+        assert answer.returncode == 0, answer.stderr
+        (run,) = find_runs([tmp_path / name])
+        assert {record.status for record in run.manifest.records} == {"ok"}
+        settings.append(run.manifest.target.settings)
+    assert settings[0] == {**settings[1], "queue_send": "never waits"}
+    told = kadenz("compare", tmp_path / "waits", tmp_path / "refuses")
+    assert "queue_send" in told.stdout

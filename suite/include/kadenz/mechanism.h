@@ -20,6 +20,7 @@
 struct kdz_channel_ops {
     /* KDZ_UNSUPPORTED for items that this kind cannot carry: the record is n/a. */
     kdz_handle (*create)(uint32_t item_bytes, uint32_t depth);
+    /* Waits for room; KDZ_TIMEOUT when there was none in time. See `send_never_waits`. */
     kdz_status (*send)(kdz_handle channel, const void *data, uint32_t bytes,
                        uint32_t timeout_ticks);
     /* Returns KDZ_OK only with exactly `bytes` bytes in `data`. */
@@ -87,6 +88,9 @@ struct kdz_limits {
     kdz_waiters waiters;
     bool keeps_one; /* notifications do not count: several before a wait let one wait through */
     bool wakes_all; /* a notification wakes every waiter */
+    /* The kernel has no send that waits for room: into a full channel it is refused at once,
+     * whatever the time-out. It is a setting of the run, because such a send does less. */
+    bool send_never_waits;
 };
 
 /* One of the tables at most; none: an ability of the calls in kernel.h. */
