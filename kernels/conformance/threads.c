@@ -61,6 +61,38 @@ static const char *yield_passes_to_an_equal(void)
     return reason;
 }
 
+/* Longer than the slices that kernels give by default: 100 ms on Linux and in uC/OS-III. */
+#define SLICE kdz_case_ms(120)
+
+static void run_on(void *arg)
+{
+    const uint32_t start = kdz_tick_now();
+
+    while (kdz_tick_now() - start < SLICE) {
+    }
+    kdz_case_log(*(const char *)arg);
+}
+
+static const char *equals_run_on(void)
+{
+    const char *reason = NULL;
+    kdz_handle first;
+    kdz_handle second;
+
+    if (!kdz_case_ranks_hold()) {
+        return kdz_case_not_applicable("no ranks hold here");
+    }
+    first = kdz_case_thread(run_on, "a", 5);
+    second = kdz_case_thread(say, "b", 5);
+    kdz_case_join(&reason, first);
+    kdz_case_join(&reason, second);
+    expect(
+        &reason, kdz_case_log_is("ab"),
+        "a tick passed the core from a thread to its equal: switch off the kernel's time slices; "
+        "if it cannot be without, kernel.toml says so under [lacks] as policy-fifo");
+    return reason;
+}
+
 static kdz_handle told_itself;
 
 static void who_am_i(void *arg)
@@ -159,6 +191,7 @@ struct kdz_cases kdz_cases_threads(void)
         {"ranks order threads", "", ranks_order_threads},
         {"every rank is its own", "", every_rank_is_its_own},
         {"yield passes to an equal", "yield", yield_passes_to_an_equal},
+        {"a thread runs until it waits or yields", "policy-fifo", equals_run_on},
         {"a thread knows itself", "", a_thread_knows_itself},
         {"join waits and times out", "", join_waits_and_times_out},
         {"join frees what create took", "", join_frees_what_create_took},

@@ -118,6 +118,6 @@ static kdz_status setup(struct kdz_point *point)
     return KDZ_OK;
 }
 
-KDZ_TM_BENCHES(cooperative, "thread-metric/cooperative", "yield threads",
+KDZ_TM_BENCHES(cooperative, "thread-metric/cooperative", "yield policy-fifo threads",
                "turns of five threads of one rank", "before a thread's yield",
                "return of the yield of the next of five threads of one rank", setup, NULL);

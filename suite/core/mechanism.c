@@ -9,7 +9,7 @@ extern const struct kdz_mechanism *const __start_kdz_mechanisms[] __attribute__(
 extern const struct kdz_mechanism *const __stop_kdz_mechanisms[] __attribute__((weak));
 
 /* Capabilities of a kernel that need no registration, unless its kernel.toml says why not. */
-#define EVERY_KERNELS "threads"
+static const char *const every_kernels[] = {"threads", "policy-fifo"};
 
 static char composed[112];
 
@@ -46,8 +46,10 @@ static const char *why_missing(const char *name, size_t length)
             return each->sentence;
         }
     }
-    if (kdz_text_is(name, length, EVERY_KERNELS)) {
-        return NULL;
+    for (size_t i = 0; i < sizeof every_kernels / sizeof every_kernels[0]; i++) {
+        if (kdz_text_is(name, length, every_kernels[i])) {
+            return NULL;
+        }
     }
     text = KDZ_TEXT_IN(composed);
     kdz_text_add(&text, "this kernel has no ");

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.elf import Elf
+from kadenz.images.image import locked
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.messages import Conform
@@ -140,3 +143,66 @@ def test_a_queue_whose_send_cannot_wait_is_measured_and_the_run_says_so(tmp_path
     assert settings[0] == {**settings[1], "queue_send": "never waits"}
     told = kadenz("compare", tmp_path / "waits", tmp_path / "refuses")
     assert "queue_send" in told.stdout
+
+
+# ---- time slices ---------------------------------------------------------------------------------
+EQUALS = "a thread runs until it waits or yields"
+SLICED = "sliced/stm32f4@emulated"
+SENTENCE = "this FreeRTOS gives time slices"
+# A tick between their samples makes them invalid.
+OF_EQUALS = ("micro/task-switch", "micro/semaphore-shuffle", "thread-metric/cooperative")
+
+
+@pytest.fixture
+def sliced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The port of a lab: FreeRTOS as its own configuration has it, with time slices.
+
+    Always at the same path, so that it is compiled once.
+    """
+    lab = inventory.root() / "build" / "tests" / "sliced-lab"
+    port = lab / "kernels" / "sliced"
+    with locked(lab):
+        for file in sorted(inventory.kernel_folder("freertos").rglob("*")):
+            if file.is_file():
+                text = file.read_text().replace("TIME_SLICING 0", "TIME_SLICING 1")
+                write_changed(port / file.relative_to(inventory.kernel_folder("freertos")), text)
+        write_changed(lab / "kadenz.toml", "")
+        monkeypatch.chdir(lab)
+        yield port
+
+
+def write_changed(file: Path, text: str) -> None:
+    """An unchanged file is not compiled again."""
+    if not file.is_file() or file.read_text() != text:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+
+def test_a_port_with_time_slices_fails(sliced: Path) -> None:
+    answer = kadenz("conformance", SLICED, "--json")
+    assert answer.returncode == 1
+    (made,) = json.loads(answer.stdout)
+    failed = {case["case"]: case["reason"] for case in made["cases"] if case["result"] == "fail"}
+    assert set(failed) == {EQUALS}
+    assert "time slices" in failed[EQUALS]
+
+
+def test_a_port_that_says_that_it_slices_time_is_not_failed_for_it(
+    sliced: Path, tmp_path: Path
+) -> None:
+    toml = sliced / "kernel.toml"
+    says = f'[lacks]\n"policy-fifo" = "{SENTENCE}"\n'
+    toml.write_text(toml.read_text().replace("[lacks]\n", says))
+    answer = kadenz("conformance", SLICED, "--json")
+    assert answer.returncode == 0, answer.stdout
+    (made,) = json.loads(answer.stdout)
+    (case,) = [case for case in made["cases"] if case["case"] == EQUALS]
+    assert (case["result"], case["reason"]) == ("n/a", SENTENCE)
+
+    command = ["run", *OF_EQUALS, "--set", "samples=2", "--target", SLICED]
+    answer = kadenz(*command, "--output", tmp_path / "run")
+    assert answer.returncode == 0, answer.stderr
+    (run,) = find_runs([tmp_path / "run"])
+    told = {r.bench: (r.status, r.reason) for r in run.manifest.records}
+    assert {told[bench] for bench in OF_EQUALS} == {("n/a", SENTENCE)}
+    assert "conformance-failed" not in {one.code for one in run.manifest.warnings}

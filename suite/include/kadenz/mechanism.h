@@ -120,6 +120,8 @@ struct kdz_mechanism {
  *
  *   threads               what every kernel has without registering it, unless its kernel.toml says
  *                         under [lacks] why not
+ *   policy-fifo           the same: among equals a thread runs until it waits or yields, and no
+ *                         tick passes the core on
  *   suspend               kdz_thread_suspend and kdz_thread_resume
  *   yield                 kdz_thread_yield hands the core to the next thread of equal rank
  *   sem-counting          KDZ_SEM_COUNTING: a semaphore that counts above one

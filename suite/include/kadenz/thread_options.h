@@ -11,7 +11,7 @@
 
 /* Which of the ready threads runs: "policy-round-robin" and so on. */
 typedef enum {
-    KDZ_POLICY_FIFO,        /* the most urgent rank, until it waits: what every port has */
+    KDZ_POLICY_FIFO,        /* the most urgent rank, until it waits: what a port has anyway */
     KDZ_POLICY_ROUND_ROBIN, /* the same, and equals take turns by time */
     KDZ_POLICY_DEADLINE,    /* the earliest deadline; ranks do not count */
     KDZ_POLICY_FAIR,        /* shares of the processor, for work without deadlines */
