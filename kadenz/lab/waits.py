@@ -60,13 +60,14 @@ class Waits:
 def _lost_to_others(
     before: dict[str, tuple[float, float]], now: dict[str, tuple[float, float]]
 ) -> float:
-    """Seconds that threads waited for a processor which no thread of the same target had.
+    """Seconds that a thread waited for a processor which no thread of the same target had.
 
     Threads of an emulator share a processor: while one of them computes, the other waits for it.
+    Of threads that wait at the same time the longest counts: no time is lost twice.
     """
     ran, waited = {}, {}
     for thread, (ran_s, waited_s) in now.items():
         before_s = before.get(thread, (0.0, 0.0))
         ran[thread], waited[thread] = ran_s - before_s[0], waited_s - before_s[1]
     together = sum(ran.values())
-    return sum(max(0.0, waited[one] - (together - ran[one])) for one in now)
+    return max((0.0, *(waited[one] - (together - ran[one]) for one in now)))

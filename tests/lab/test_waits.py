@@ -94,3 +94,16 @@ def test_an_emulator_whose_threads_wait_for_each_other_is_silent(clock: list[flo
         target.threads = {"loop": (0.05 * second, 0.9 * second), "core": (0.9 * second, 0.0)}
         waits.silent_s()
     assert waits.silent_s() == pytest.approx(10.0)
+
+
+def test_a_hung_emulator_is_found_where_all_its_threads_lack_a_processor(
+    clock: list[float],
+) -> None:
+    """An endless loop of its guest on a busy machine: time that two threads lack is lost once."""
+    target = Emulator([])
+    waits = Waits(target, lambda _: None)
+    for second in range(1, 101):
+        clock[0] += 1.0
+        target.threads = {"loop": (0.0, 0.6 * second), "core": (0.25 * second, 0.75 * second)}
+        waits.silent_s()
+    assert waits.silent_s() == pytest.approx(25.0)
