@@ -76,7 +76,7 @@ def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
     from kadenz.config import inventory
-    from kadenz.config.inventory import origin
+    from kadenz.config.inventory import origin, origin_of_both
     from kadenz.config.lab_file import find_lab
     from kadenz.config.target_name import known_targets, parse_target, problems
     from kadenz.lab.execution import instruments
@@ -105,7 +105,7 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
                 "instruments": instruments(name),
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
-                "from": "lab" if name.own else _origin(name),
+                "from": "lab" if name.own else origin_of_both(name.kernel, name.board),
             }
         )
     return {
@@ -126,14 +126,6 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
             for error in (*inventory.problems(), *problems())
         ],
     }
-
-
-def _origin(name: TargetName) -> str:
-    """Where a target comes from: "lab" if its kernel or its board is the lab's."""
-    from kadenz.config import inventory
-
-    folders = (inventory.kernel_folder(name.kernel), inventory.board_folder(name.board))
-    return "lab" if any(inventory.origin(folder) == "lab" for folder in folders) else "kadenz"
 
 
 def _kernel_title(name: TargetName) -> str:

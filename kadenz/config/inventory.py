@@ -84,8 +84,10 @@ def places() -> list[Path]:
 
 
 def origin(file: Path) -> str:
-    """Where a part comes from: "kadenz", or "lab"."""
-    return "kadenz" if file.resolve().is_relative_to(root()) else "lab"
+    """Where a part comes from: "kadenz", or "lab", which may be a folder of the checkout."""
+    inside = [place for place in places() if file.resolve().is_relative_to(place.resolve())]
+    nearest = max(inside, key=lambda place: len(place.resolve().parts), default=None)
+    return "kadenz" if nearest == root() else "lab"
 
 
 def build_folder() -> Path:
@@ -202,6 +204,12 @@ def pairs() -> list[tuple[str, str]]:
 def kernel_folder(name: str) -> Path:
     """The folder of a kernel's port."""
     return _file(_KERNEL, name).parent
+
+
+def origin_of_both(kernel: str, board: str) -> str:
+    """Where a target comes from: "lab" if its kernel or its board is the lab's."""
+    origins = {origin(kernel_folder(kernel)), origin(board_folder(board))}
+    return "lab" if "lab" in origins else "kadenz"
 
 
 def in_rust(name: str) -> bool:

@@ -125,10 +125,14 @@ def remember(image: Image, catalog: Catalog) -> None:
 
     Not for an image that was started with options of one run: the next may have other settings.
     """
+    keep_answer(image, _FILE, catalog)
+
+
+def keep_answer(image: Image, name: str, answer: object) -> None:
+    """Writes what an image answered into a file beside it. Raises StoreError if it cannot."""
+    file = image.folder / name
     try:
         image.folder.mkdir(parents=True, exist_ok=True)
-        (image.folder / _FILE).write_bytes(msgspec.json.encode(catalog))
+        file.write_bytes(msgspec.json.encode(answer))
     except OSError as error:
-        raise StoreError(
-            f"{image.folder / _FILE}: {error.strerror}", remedy="Make room on the disk"
-        ) from None
+        raise StoreError(f"{file}: {error.strerror}", remedy="Make room on the disk") from None

@@ -1,22 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The conformance test of a port, run on its image case by case."""
+"""The conformance test of a port, run on its image case by case; its answer is kept next to it."""
 
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from kadenz.config import inventory
 from kadenz.config.board_link import DEFAULT, BoardLink
-from kadenz.config.target_name import TargetName
+from kadenz.config.manifest import Warning as Stamp
+from kadenz.config.target_name import TargetName, own_image, own_source
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
-from kadenz.lab.counter import check_counter
+from kadenz.lab.catalog import keep_answer
+from kadenz.lab.condition import Setup
+from kadenz.lab.counter import check_counter, identity
 from kadenz.lab.execution import (
+    ASKING,
     asked_by,
     check_board,
     check_link,
@@ -32,6 +39,17 @@ from kadenz.wire.messages import Conform, Hello
 from kadenz.wire.records import Assembler, NoRecords
 
 PLAN = "conformance\nend\n"
+_FILE = "conformance.json"
+_SILENCE_S = 30.0
+_DECIDED_BY_FILES = ("emulated", "guest", "rtl")
+
+
+class _Kept(msgspec.Struct, frozen=True):
+    """An answer beside the image; `of` identifies image and emulator."""
+
+    of: str
+    cases: tuple[Conform, ...]
+    failure: str  # why the test did not finish, else ""
 
 
 @dataclass(frozen=True)
@@ -71,7 +89,7 @@ def conformance(
     given: Path | None = None,
     extra: Sequence[Path] = (),
     link: BoardLink = DEFAULT,
-    silence_s: float = 30.0,
+    silence_s: float = _SILENCE_S,
     stop: threading.Event | None = None,
 ) -> Conformance:
     """Builds the image of `name` and runs its conformance test.
@@ -93,13 +111,7 @@ def conformance(
     )
     instrument = asked_by(name)
     image = image_of(name, instrument, setup, extra)
-    answer = ask(
-        lambda: make_target(name, "counter", image, setup),
-        str(name),
-        silence_s=silence_s + (BOOT_S if setup.guest is not None else 0.0),
-        stop=stop or threading.Event(),
-        symbol_at=image.elf.symbol_at,
-    )
+    answer = _ask_image(name, image, setup, silence_s, stop or threading.Event())
     if answer.hello is not None:
         check_hello(name, image, answer.hello, instrument)
     counts = instrument == "counter" and name.tier in ("emulated", "guest")
@@ -108,11 +120,86 @@ def conformance(
     return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, setup.guest)))
 
 
+def _ask_image(
+    name: TargetName, image: Image, setup: Setup, silence_s: float, stop: threading.Event
+) -> Conformance:
+    """Asks the image and keeps its answer."""
+    answer = ask(
+        lambda: make_target(name, "counter", image, setup),
+        str(name),
+        silence_s=silence_s + (BOOT_S if setup.guest is not None else 0.0),
+        stop=stop,
+        symbol_at=image.elf.symbol_at,
+    )
+    if not stop.is_set():
+        failure = answer.failure.message if answer.failure is not None else ""
+        kept = _Kept(_identity(name, image, setup), answer.cases, failure)
+        keep_answer(image, _FILE, kept)
+    return answer
+
+
+def _identity(name: TargetName, image: Image, setup: Setup) -> str:
+    return identity(image, make_target(name, "counter", image, setup).emulator(), PLAN)
+
+
+def _kept(name: TargetName, image: Image, setup: Setup) -> _Kept | None:
+    """The last answer of this image; None if it was never asked."""
+    try:
+        kept = msgspec.json.decode((image.folder / _FILE).read_bytes(), type=_Kept)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return kept if kept.of == _identity(name, image, setup) else None
+
+
+# ---- before a measurement ------------------------------------------------------------------------
+def port_warnings(name: TargetName, image: Image, setup: Setup) -> list[Stamp]:
+    """A warning if the port in an image fails the conformance test, else none.
+
+    Where files alone decide the answer, a port that is not kadenz's own, or has a kernel that is
+    not, is tested now unless it was before. Elsewhere the last `kadenz conformance` counts.
+    """
+    setup = dataclasses.replace(setup, allowed=ASKING, profiled=False, traced=False)
+    if setup.guest is not None:
+        setup = dataclasses.replace(setup, guest=setup.guest.bare())
+    kept = _kept(name, image, setup)
+    if kept is None and name.tier in _DECIDED_BY_FILES and not _is_own(name, setup):
+        _ask_image(name, image, setup, _SILENCE_S, threading.Event())
+        kept = _kept(name, image, setup)
+    failed = [case for case in kept.cases if case.result == "fail"] if kept is not None else []
+    if kept is None or not failed:
+        return []
+    more = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+    return [
+        Stamp(
+            code="conformance-failed",
+            message=f"the port fails the conformance case `{failed[0].case}`{more}: "
+            f"{failed[0].reason}",
+            remedy=f"See `{_command(name, setup)}`, and correct the port: until then its figures "
+            "are not comparable",
+        )
+    ]
+
+
+def _is_own(name: TargetName, setup: Setup) -> bool:
+    """Whether `make test` of kadenz tests this port with this kernel."""
+    given = setup.image is not None or setup.kernel_source is not None
+    return not given and inventory.origin_of_both(name.kernel, name.board) == "kadenz"
+
+
+def _command(name: TargetName, setup: Setup) -> str:
+    """The command that shows every case."""
+    words = ["kadenz", "conformance", str(name)]
+    if setup.image != own_image(name):
+        words += ["--image", str(setup.image)]
+    if setup.kernel_source != own_source(name):
+        words += ["--kernel-source", str(setup.kernel_source or "pinned")]
+    return shlex.join(words)
+
+
 def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:
     """The case that the lab adds for an emulated target: its counter counts instructions."""
     case = "the counter counts instructions"
     try:
-        image.folder.mkdir(parents=True, exist_ok=True)
         check_counter(name, "counter", image, guest)
     except TargetFailed as failure:
         return Conform(case=case, result="fail", reason=failure.message)

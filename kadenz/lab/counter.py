@@ -23,6 +23,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
 from kadenz.images.image import Image
 from kadenz.lab.boot import Execution, run_plan
+from kadenz.lab.catalog import keep_answer
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import make_target
 from kadenz.lab.guests import BOOT_S, Guest
@@ -149,7 +150,7 @@ def check_counter(
         return None
     bare = guest.bare() if guest is not None else None
     target = make_target(name, instrument, image, Setup(guest=bare))
-    of = _identity(image, target.emulator())
+    of = identity(image, target.emulator(), _POINTS)
     file = image.folder / _FILE
     try:
         hello, check = msgspec.json.decode(file.read_bytes(), type=tuple[Hello, CounterCheck])
@@ -159,7 +160,7 @@ def check_counter(
         kept = _Kept()
         hello = _run(name, target, kept, _SILENCE_S + (BOOT_S if guest else 0.0))
         check = kept.check(of)
-        file.write_bytes(msgspec.json.encode((hello, check)))
+        keep_answer(image, _FILE, (hello, check))
     tiers = inventory.board(name.board).tier
     shift = tiers.guest.icount_shift if guest and tiers.guest else 0
     unit = "virtual ns" if guest else "instruction"
@@ -175,9 +176,10 @@ def check_counter(
     return Counter(check, ratio, guest is not None, hello)
 
 
-def _identity(image: Image, emulator: EmulatorEntry | None) -> str:
+def identity(image: Image, emulator: EmulatorEntry | None, asked: object) -> str:
+    """A digest of what decides the answer of an image to a plan of the lab's own."""
     parts = [(part.part, part.sha256) for part in image.entry.parts]
-    words = msgspec.json.encode((image.entry.elf_sha256, parts, emulator, _POINTS))
+    words = msgspec.json.encode((image.entry.elf_sha256, parts, emulator, asked))
     return hashlib.sha256(words).hexdigest()
 
 

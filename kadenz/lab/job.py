@@ -19,6 +19,7 @@ from kadenz.config.manifest import (
     RecordEntry,
     Tier,
 )
+from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError
 from kadenz.host.facts import Host
@@ -92,6 +93,7 @@ class Job:
     setup: Setup = field(default_factory=Setup)
     conditions: tuple[Condition, ...] = ()
     counter: Counter | None = None  # of an emulated target: checked before anything is measured
+    warnings: Sequence[Stamp] = ()  # of its port
     where: Where = HERE
     rest: Rest | None = None  # None: everything is measured, into a new folder
 

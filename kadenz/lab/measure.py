@@ -54,6 +54,7 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
     if job.counter is not None:
         job.counter.enter(document.clock)
         document.warnings += job.counter.warnings
+    document.warnings += job.warnings
     for one in active:
         one.begin(document)
     tuning_in_force.begin(document)

@@ -14,6 +14,7 @@ from kadenz.config import inventory
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.campaign import Campaign
 from kadenz.config.manifest import CallEntry, CampaignEntry, Instrument
+from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.params import Value
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed, UsageError
@@ -22,6 +23,7 @@ from kadenz.images.image import Image
 from kadenz.lab import catalog as catalogs
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.condition import Choice, Condition, Setup
+from kadenz.lab.conformance import port_warnings
 from kadenz.lab.counter import Counter, check_counter
 from kadenz.lab.declared import check_declared
 from kadenz.lab.execution import (
@@ -196,6 +198,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
     """A job for each variant, without points. What an image answers is asked once."""
     catalog_of: dict[tuple[int, tuple[Condition, ...]], Catalog] = {}
     counter_of: dict[int, Counter | None] = {}
+    warnings_of: dict[int, list[Stamp]] = {}
     words = request.campaign.conditions
     origin = Origin(request.entry, words, request.run_name, request.call)
     jobs = []
@@ -208,6 +211,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
             counter_of[image] = check_counter(
                 one.name, request.instrument, one.image, one.setup.guest
             )
+            warnings_of[image] = port_warnings(one.name, one.image, one.setup)
         name = named(one.name, catalog_of[key].hello)
         jobs.append(
             Job(
@@ -223,6 +227,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
                 setup=one.setup,
                 conditions=one.conditions,
                 counter=counter_of[image],
+                warnings=warnings_of[image],
             )
         )
     return jobs

@@ -90,6 +90,18 @@ def test_parts_of_the_lab_are_found_next_to_those_of_kadenz(
     assert origins == {"desk": "lab", "stm32f4": "kadenz"}
 
 
+def test_a_lab_in_the_checkout_is_a_lab_and_the_checkout_in_a_lab_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "outer" / "inner"
+    (inner / "boards" / "one").mkdir(parents=True)
+    for root, lab in ((tmp_path / "outer", inner), (inner, tmp_path / "outer")):
+        monkeypatch.setattr(inventory, "places", lambda root=root, lab=lab: [root, lab])
+        monkeypatch.setattr(inventory, "root", lambda root=root: root)
+        expected = "lab" if lab == inner else "kadenz"
+        assert inventory.origin(inner / "boards" / "one") == expected
+
+
 def test_a_name_found_twice_is_refused_with_both_places(lab: Path) -> None:
     copied("boards/stm32f4", lab / "boards" / "stm32f4")
     own, twin = inventory.root() / "boards/stm32f4/board.toml", lab / "boards/stm32f4/board.toml"

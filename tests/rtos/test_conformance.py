@@ -206,3 +206,15 @@ def test_a_port_that_says_that_it_slices_time_is_not_failed_for_it(
     told = {r.bench: (r.status, r.reason) for r in run.manifest.records}
     assert {told[bench] for bench in OF_EQUALS} == {("n/a", SENTENCE)}
     assert "conformance-failed" not in {one.code for one in run.manifest.warnings}
+
+
+# ---- a run of a port that fails ------------------------------------------------------------------
+def test_a_run_warns_of_a_port_that_fails(sliced: Path, tmp_path: Path) -> None:
+    command = ["run", "itc/queue", "--set", "samples=20", "--target", SLICED]
+    answer = kadenz(*command, "--output", tmp_path / "run")
+    assert answer.returncode == 0, answer.stderr
+    (run,) = find_runs([tmp_path / "run"])
+    (warning,) = [one for one in run.manifest.warnings if one.code == "conformance-failed"]
+    assert f"`{EQUALS}`" in warning.message and f"`kadenz conformance {SLICED}`" in warning.remedy
+    for text in (answer.stdout, kadenz("show", run.path).stdout):
+        assert f"the port fails the conformance case `{EQUALS}`" in " ".join(text.split())
