@@ -134,11 +134,13 @@ def main() -> None:
 
 def show_error(error: KadenzError) -> int:
     """Writes an error to standard error. Returns its exit code."""
+    from kadenz.cli.console import say, styled
+
     if os.environ.get("KADENZ_DEBUG") == "1":
         traceback.print_exception(error)
     if error.detail:
         click.echo(error.detail.rstrip(), err=True)
-    click.echo(click.style("error: ", fg="red", bold=True) + error.message, err=True)
+    say(styled("[bold red]error: [/]{}", error.message), err=True)
     if error.remedy:
-        click.echo(click.style("try:   ", fg="green", bold=True) + error.remedy, err=True)
+        say(styled("[bold green]try:   [/]{}", error.remedy), err=True)
     return error.exit_code

@@ -25,7 +25,7 @@ def print_answers(screen: Console, runs: Sequence[Run], results: Sequence[RunRes
 
 def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
     """Prints each question with its answer on one line."""
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     for one in found:
-        screen.print(f"[bold]{escape(one.question)}[/] {escape(one.answer)}")
+        screen.print(styled("[bold]{}[/] {}", one.question, one.answer))

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from kadenz.cli.archive_option import archive_option, find_archive
+from kadenz.cli.console import progress_bars
+from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, UsageError
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
+from kadenz.visible_text import spreadsheet_cell
 
 
 @click.group()
@@ -50,7 +50,7 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
         raise UsageError(f"--as {id}: for one run", remedy="Add each run by a call of its own")
     place = find_archive(archive, create=True)
     newest = newest_of_each_system(place)
-    with progress_bar() as bar:
+    with progress_bars(transient=True) as bar:
         task = bar.add_task("adding", total=len(named.runs))
 
         def one(run: Any) -> Any:
@@ -103,12 +103,10 @@ def query(sql: str, archive: str, kind: str) -> None:
         import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([columns, *rows])
+        writer.writerows(map(spreadsheet_cell, row) for row in [columns, *rows])
     elif kind == "json":
-        import msgspec
-
         listed = [dict(zip(columns, row, strict=True)) for row in rows]
-        click.echo(msgspec.json.format(msgspec.json.encode(listed), indent=1))
+        write_json(listed)
     else:
         _table(columns, rows)
 
@@ -139,7 +137,7 @@ def check(archive: str, mend: bool) -> int:
     from kadenz.archive.checking import mend as remove
 
     place = find_archive(archive)
-    with progress_bar() as bar:
+    with progress_bars(transient=True) as bar:
         task = bar.add_task("checking", total=None)
         found = look(place, lambda done, total: bar.update(task, completed=done, total=total))
     for run, reason in found.damaged.items():
@@ -206,7 +204,7 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
     if target == place.text:
         raise UsageError(f"{target}: the archive itself", remedy="Name another place")
     there = open_archive(target, create=True)
-    with progress_bar() as bar:
+    with progress_bars(transient=True) as bar:
         task = bar.add_task("copying", total=None)
         count = copy(
             place,
@@ -219,7 +217,6 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
 
 
 def _table(columns: list[str], rows: list[tuple[Any, ...]]) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     from kadenz.cli.console import console
@@ -229,7 +226,7 @@ def _table(columns: list[str], rows: list[tuple[Any, ...]]) -> None:
         figures = all(isinstance(row[number], int | float | None) for row in rows)
         table.add_column(column, overflow="fold", justify="right" if figures else "left")
     for row in rows:
-        table.add_row(*(escape(_cell(value)) for value in row))
+        table.add_row(*(_cell(value) for value in row))
     console().print(table)
 
 
@@ -237,11 +234,3 @@ def _cell(value: Any) -> str:
     if value is None:
         return "–"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def progress_bar() -> Progress:
-    """Progress on standard error, shown on terminals only."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    return Progress(console=Console(stderr=True), transient=True)

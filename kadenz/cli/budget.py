@@ -12,6 +12,7 @@ import click
 
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand, image_options
+from kadenz.cli.output import write_json
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE, EXIT_PASS, KadenzError, UsageError
 
@@ -157,11 +158,8 @@ def _write(found: Budget, file: Path | None, *, as_json: bool) -> None:
     if file is not None:
         write_text(file, markdown(found, changes))
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(as_data(found, changes)), indent=1))
+        write_json(as_data(found, changes))
         return
-    from rich.markup import escape
 
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_table
@@ -170,7 +168,7 @@ def _write(found: Budget, file: Path | None, *, as_json: bool) -> None:
     for table in tables(found, changes):
         write_table(screen, table)
     for line in sentences(found, changes):
-        screen.print(escape(line))
+        screen.print(line)
 
 
 def _verdict(found: Budget) -> int:

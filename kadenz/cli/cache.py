@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
@@ -32,14 +33,12 @@ def cache(context: click.Context) -> int:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(as_json: bool = False) -> int:
     """Show how much is stored, of which targets, and how often it was used."""
-    import msgspec
-
     store = _store()
     if store is None:
         return EXIT_PASS
     found = _contents(store)
     if as_json:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
+        write_json(found)
         return EXIT_PASS
     click.echo(
         f"{found['folder']}: {found['entries']:,} entries, {_size(found['bytes'])} of "

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
     from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
     from kadenz.analysis.judging import Outcome
@@ -210,8 +212,6 @@ def statistic(name: str) -> str | float:
 def _print_json(
     result: SideBySide, threshold: float, functions: Sequence[Explained], unexplained: str
 ) -> None:
-    import msgspec
-
     from kadenz.cli.compare_explain import as_rows
 
     answer = {
@@ -226,7 +226,7 @@ def _print_json(
         "explained": as_rows(functions),
         "unexplained": unexplained,
     }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+    write_json(answer)
 
 
 def _point(point: PointComparison) -> dict[str, Any]:
@@ -263,62 +263,63 @@ def _point(point: PointComparison) -> dict[str, Any]:
 
 
 def _print_text(result: SideBySide, threshold: float) -> None:
-    from rich.markup import escape
-
     from kadenz.analysis.answers import pair
     from kadenz.analysis.judging import ONE_RUN
     from kadenz.cli.answering import print_sentences
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
     from kadenz.report.answers import compared
     from kadenz.report.digits import percent
 
     screen = console()
     for name in result.partial:
-        screen.print(f"[yellow]warning[/] {escape(name)} is partial")
+        screen.print(styled("[yellow]warning[/] {} is partial", name))
     for configurations in result.configurations:
-        name = f"{escape(configurations.target)}: " if configurations.target else ""
+        name = f"{configurations.target}: " if configurations.target else ""
         if configurations.differences:
-            screen.print(f"[bold]{name}the configurations differ[/]")
+            screen.print(styled("[bold]{}the configurations differ[/]", name))
             screen.print(difference_table(configurations))
         else:
             screen.print(f"{name}the configurations are the same")
     for target in dict.fromkeys(point.target for point in result.points):
         own = [point for point in result.points if point.target == target]
-        screen.print(f"\n[bold]{escape(target)}[/]")
+        screen.print(styled("\n[bold]{}[/]", target))
         _print_points(screen, own, threshold)
     for side, keys in (("A", result.only_baseline), ("B", result.only_candidate)):
         if keys:
             names = "; ".join(key.name for key in keys)
-            screen.print(f"[yellow]only in {side}[/] {escape(names)}")
+            screen.print(styled("[yellow]only in {}[/] {}", side, names))
     if any(point.reason == ONE_RUN for point in result.points):
-        screen.print(f"[yellow]undecided[/] {escape(ONE_RUN)}")
+        screen.print(styled("[yellow]undecided[/] {}", ONE_RUN))
     for caveat in dict.fromkeys(
         p.comparison.caveat for p in result.points if p.comparison and p.reason != ONE_RUN
     ):
         if caveat:
-            screen.print(f"[dim]{escape(caveat)}[/]")
+            screen.print(styled("[dim]{}[/]", caveat))
     spreads = [p.comparison.between_runs for p in result.points if p.comparison]
     known = [spread for spread in spreads if spread is not None]
     if known:
         largest = percent(max(known)).lstrip("+")
         spread = f"runs of one side differ by up to {largest} (sd of a figure)"
-        screen.print(f"[dim]{spread}[/]")
+        screen.print(styled("[dim]{}[/]", spread))
     for bench, note in result.notes:
-        screen.print(f"[yellow]note[/] {escape(bench)}: {escape(note)}")
-    screen.print(f"\n{_summary(result, threshold)}")
+        screen.print(styled("[yellow]note[/] {}: {}", bench, note))
+    screen.print(_summary(result, threshold))
     print_sentences(screen, compared(pair(result, threshold), "A", "B"))
 
 
-def _summary(result: SideBySide, threshold: float) -> str:
+def _summary(result: SideBySide, threshold: float) -> Text:
     """Counts the comparisons by outcome; rare outcomes are named only if they occur."""
+    from kadenz.cli.console import styled
+
     parts = []
     for words, outcome in _COUNTED.items():
         count = result.count(outcome)
         if count or outcome not in ("not-comparable", "context"):
             colour = _COLOURS[outcome] if count else "dim"
-            parts.append(f"[{colour}]{count} {words}[/]")
+            parts.append(styled("[{}]{} {}[/]", colour, count, words))
     count = len(result.points)
-    return f"{count} comparison{'s' * (count != 1)} at {100.0 * threshold:g} %: {', '.join(parts)}"
+    head = f"\n{count} comparison{'s' * (count != 1)} at {100.0 * threshold:g} %: "
+    return styled("{}{}", head, styled(", ").join(parts))
 
 
 def _table() -> Table:
@@ -341,20 +342,17 @@ def differences(every: Iterable[Configurations]) -> Iterator[dict[str, object]]:
 
 def difference_table(configurations: Configurations) -> Table:
     """Differences: one row for each setting, one column for each run."""
-    from rich.markup import escape
 
     table = _table()
     table.add_column("what", no_wrap=True)
     for label in configurations.labels:
-        table.add_column(escape(label), overflow="fold")
+        table.add_column(label, overflow="fold")
     for one in configurations.differences:
-        table.add_row(f"{one.group}: {one.key}", *(escape(value) for value in one.values))
+        table.add_row(f"{one.group}: {one.key}", *one.values)
     return table
 
 
 def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
-    from rich.markup import escape
-
     from kadenz.report import digits, labels
 
     table = _table()
@@ -370,11 +368,11 @@ def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
         own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
         where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
         table.add_row(
-            escape(point.bench),
-            escape(where),
+            point.bench,
+            where,
             point.statistic,
             *(digits.number(figure) for figure in point.figures),
-            *(escape(text) for text in _change(point)),
+            *_change(point),
             _effect(point),
             " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units)),
             _verdict(point, threshold),
@@ -396,25 +394,27 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
     """The same for a narrow terminal: two lines a statistic below each point's heading."""
     from itertools import groupby
 
-    from rich.markup import escape
     from rich.padding import Padding
 
+    from kadenz.cli.console import styled
     from kadenz.report import digits, labels
 
     same = labels.constants_of(points)
 
-    def heading(point: PointComparison) -> str:
+    def heading(point: PointComparison) -> Text:
         own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
         where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
         units = " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units))
-        return f"[bold]{escape(point.bench)}[/]  {escape(where)}  [dim]{escape(units)}[/]"
+        return styled("[bold]{}[/]  {}  [dim]{}[/]", point.bench, where, units)
 
-    screen.print("[dim]A → B, change with its 95 % interval, share of pairs where B exceeds A[/]")
+    screen.print(
+        styled("[dim]A → B, change with its 95 % interval, share of pairs where B exceeds A[/]")
+    )
     for words, group in groupby(points, key=heading):
         screen.print(words)
         for point in group:
             before, after = (digits.number(figure) for figure in point.figures)
-            change, interval = (escape(text) for text in _change(point))
+            change, interval = _change(point)
             effect = _effect(point)
             parts = [change, interval, f"B > A {effect}" if effect else ""]
             text = "  ".join(part for part in parts if part)
@@ -422,9 +422,9 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
             screen.print(Padding(_verdict(point, threshold), (0, 0, 0, 10)))
 
 
-def _verdict(point: PointComparison, threshold: float) -> str:
+def _verdict(point: PointComparison, threshold: float) -> Text:
     """The outcome; for an undecided point also the detectable change or the reason."""
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     text: str = point.outcome
     if text == "equivalent":
@@ -433,10 +433,10 @@ def _verdict(point: PointComparison, threshold: float) -> str:
     if point.outcome == "context" and not point.bench.startswith("clock/"):
         text, colour = "not judged: see note", "yellow"
     if point.exact:
-        return f"[{colour}]{text}[/], exact for this plan"
+        return styled("[{}]{}[/], exact for this plan", colour, text)
     if point.outcome not in ("inconclusive", "not-comparable"):
-        return f"[{colour}]{text}[/]"
-    return f"[{colour}]{text}[/]{escape(_why_undecided(point))}"
+        return styled("[{}]{}[/]", colour, text)
+    return styled("[{}]{}[/]{}", colour, text, _why_undecided(point))
 
 
 def _why_undecided(point: PointComparison) -> str:

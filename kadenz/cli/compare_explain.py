@@ -43,22 +43,20 @@ def as_rows(found: Sequence[Explained]) -> list[dict[str, Any]]:
 
 def print_explained(found: Sequence[Explained], missing: str) -> None:
     """Prints each lane with its difference and the functions behind it, or what is `missing`."""
-    from rich.markup import escape
-
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
 
     screen = console()
     if missing:
-        screen.print(f"\n{escape(missing)}")
+        screen.print(f"\n{missing}")
         return
-    screen.print("\n[bold]typical samples by function[/]")
+    screen.print(styled("\n[bold]typical samples by function[/]"))
     for one in found:
         before, after = one.spans
         change = f"{before:,} → {after:,} ({after - before:+,} {one.unit}s)"
         same = "" if one.differences else ": the same functions"
-        screen.print(f"{escape(one.title)}: {change}{same}")
+        screen.print(f"{one.title}: {change}{same}")
         for function in one.differences[:_SHOWN]:
-            screen.print(f"  {escape(function.words)} [dim]{escape(function.part)}[/]")
+            screen.print(styled("  {} [dim]{}[/]", function.words, function.part))
         rest = one.differences[_SHOWN:]
         if rest:
             screen.print(f"  {sum(f.more for f in rest):+,} in {len(rest)} other functions")

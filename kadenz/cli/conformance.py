@@ -11,6 +11,7 @@ import click
 from kadenz.cli.board_options import board_options, link_of
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand
+from kadenz.cli.output import write_json
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
@@ -83,10 +84,7 @@ def conformance(
         if not as_json:
             _write(answers[-1])
     if as_json:
-        import msgspec
-
-        rows = msgspec.json.encode([_row(answer) for answer in answers])
-        click.echo(msgspec.json.format(rows, indent=1))
+        write_json([_row(answer) for answer in answers])
     codes = [show_error(answer.failure) for answer in answers if answer.failure is not None]
     codes += [EXIT_FAILED for answer in answers if not answer.conforms]
     return max(codes, default=EXIT_PASS)
@@ -94,21 +92,20 @@ def conformance(
 
 def _write(answer: Conformance) -> None:
     """One line per case with its reason, if any, below it; then the counts."""
-    from rich.markup import escape
     from rich.padding import Padding
 
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
 
     screen = console()
     hello = answer.hello
     kernel = f": {hello.kernel} {hello.kernel_version}, {hello.arch}" if hello is not None else ""
-    screen.print(f"[bold]{escape(answer.target)}[/]{escape(kernel)}")
+    screen.print(styled("[bold]{}[/]{}", answer.target, kernel))
     colours = {"pass": "green", "fail": "bold red", "n/a": "dim"}
     for case in answer.cases:
         colour = colours[case.result]
-        screen.print(f"  [{colour}]{case.result:4}[/]  {escape(case.case)}")
+        screen.print(styled("  [{}]{:4}[/]  {}", colour, case.result, case.case))
         if case.reason:
-            screen.print(Padding(f"[dim]{escape(case.reason)}[/]", (0, 0, 0, 8), expand=False))
+            screen.print(Padding(styled("[dim]{}[/]", case.reason), (0, 0, 0, 8), expand=False))
     screen.print(
         f"  {answer.count('pass')} passed, {answer.count('fail')} failed, "
         f"{answer.count('n/a')} not applicable"

@@ -7,8 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
-from rich.markup import escape
 
+from kadenz.cli.console import screen_of, styled
+from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from kadenz.config.manifest import PreflightEntry
     from kadenz.host.clock import ClockCheck
@@ -89,8 +91,6 @@ def _verdict(claim: str, preflight: Sequence[PreflightEntry], clock: ClockCheck)
 def _write_json(
     host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck], ready: bool
 ) -> None:
-    import msgspec
-
     from kadenz import __version__
     from kadenz.targets.board import found as board
 
@@ -133,15 +133,13 @@ def _write_json(
             for check in targets
         ],
     }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    write_json(answer, indent=2)
 
 
 def _write_tables(
     host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck]
 ) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
+    console = screen_of(sys.stdout)
     _machine(console, host)
     _preflight(console, host.preflight)
     _clock(console, clock)
@@ -153,48 +151,48 @@ def _write_tables(
 def _debug_servers(console: Console) -> None:
     from kadenz.targets.board import found as board
 
-    console.print("\n[bold]Debug servers[/] of boards")
+    console.print(styled("\n[bold]Debug servers[/] of boards"))
     table = _table()
     for name, tool in board.servers().items():
         state = tool.problem or tool.unchecked or tool.version or "present"
         table.add_row(_mark(not tool.problem), name, escape(state))
     console.print(table)
     listed = ", ".join(map(str, board.probes())) or "none"
-    _say(console, f"probes on USB: {escape(listed)}")
+    _say(console, f"probes on USB: {listed}")
 
 
 def _machine(console: Console, host: Host) -> None:
     entry = host.entry
     kind = f"virtual ({entry.virtual})" if entry.virtual else "not virtual"
-    console.print("[bold]This machine[/]")
+    console.print(styled("[bold]This machine[/]"))
     _say(console, f"{entry.cpu}, {entry.cpus} processors, {kind}")
     _say(console, f"{entry.os}, Linux {entry.kernel}, {entry.preempt}")
 
 
 def _preflight(console: Console, preflight: Sequence[PreflightEntry]) -> None:
-    console.print("\n[bold]Preflight[/] for figures of this Linux, most severe first")
+    console.print(styled("\n[bold]Preflight[/] for figures of this Linux, most severe first"))
     for entry in preflight:
         if entry.verdict == "finding":
-            worthless = f"[red]invalidates {' and '.join(entry.invalidates)}[/]: "
-            mark = "[red]✗[/]" if entry.invalidates else "[yellow]![/]"
-            _say(console, escape(entry.message), mark)
-            _say(console, (worthless if entry.invalidates else "") + escape(entry.effect))
+            effect = "[red]invalidates {}[/]: {}" if entry.invalidates else "{}{}"
+            mark = styled("[red]✗[/]") if entry.invalidates else styled("[yellow]![/]")
+            _say(console, entry.message, mark)
+            _say(console, styled(effect, " and ".join(entry.invalidates), entry.effect))
             profiles = f"kadenz tune apply {' | '.join(entry.tunings)}" if entry.tunings else ""
             remedy = f". Or: {entry.remedy}" if profiles and entry.remedy else entry.remedy
-            _say(console, f"[dim]{escape(profiles + remedy)}[/]")
+            _say(console, styled("[dim]{}[/]", profiles + remedy))
     for entry in preflight:
         if entry.verdict == "unknown":
-            _say(console, f"{entry.code}: unknown: {escape(entry.message)}", "[dim]?[/]")
+            _say(console, f"{entry.code}: unknown: {entry.message}", styled("[dim]?[/]"))
     good = [entry.code for entry in preflight if entry.verdict == "good"]
     if good:
-        _say(console, f"[dim]Checks passed: {', '.join(good)}[/]", "[green]✓[/]")
+        _say(console, styled("[dim]Checks passed: {}[/]", ", ".join(good)), styled("[green]✓[/]"))
     if len(good) == len(preflight):
-        _say(console, "all preflight checks passed", "[green]✓[/]")
-    _say(console, "[dim]No effect on instruction counts of emulated and guest targets[/]")
+        _say(console, "all preflight checks passed", styled("[green]✓[/]"))
+    _say(console, styled("[dim]No effect on instruction counts of emulated and guest targets[/]"))
 
 
 def _clock(console: Console, clock: ClockCheck) -> None:
-    console.print("\n[bold]Clock[/] CLOCK_MONOTONIC")
+    console.print(styled("\n[bold]Clock[/] CLOCK_MONOTONIC"))
     _say(
         console,
         f"smallest step {clock.resolution_ns} ns (nominal {clock.nominal_resolution_ns} ns), a "
@@ -213,14 +211,14 @@ def _clock(console: Console, clock: ClockCheck) -> None:
             f"rate {rate.ppm:+.2f} ± {rate.uncertainty_ppm:.2f} ppm against {rate.against}",
         )
     for problem in clock.problems:
-        _say(console, problem, "[red]✗[/]")
+        _say(console, problem, styled("[red]✗[/]"))
     if not clock.problems:
         limit = max(clock.resolution_ns, round(clock.read_cost_ns))
-        _say(console, f"single spans are reliable down to about {limit} ns", "[green]✓[/]")
+        _say(console, f"single spans are reliable down to about {limit} ns", styled("[green]✓[/]"))
 
 
 def _tools(console: Console, found: list[Tool]) -> None:
-    console.print("\n[bold]Tools[/]")
+    console.print(styled("\n[bold]Tools[/]"))
     table = _table()
     for tool in found:
         state = tool.problem or tool.version or "present"
@@ -228,22 +226,22 @@ def _tools(console: Console, found: list[Tool]) -> None:
     console.print(table)
     for tool in found:
         if tool.problem:
-            _say(console, f"[dim]{tool.need.name}: {escape(tool.need.remedy)}[/]")
+            _say(console, styled("[dim]{}: {}[/]", tool.need.name, tool.need.remedy))
 
 
 def show_targets(console: Console, targets: list[TargetCheck]) -> None:
     """One row per target: readiness, instruments, and missing tools or rights."""
-    console.print("\n[bold]Targets[/]")
+    console.print(styled("\n[bold]Targets[/]"))
     table = _table()
     remedies: dict[str, None] = {}
     for check in targets:
         missing = check.missing or check.missing_for_scope
         words = "; ".join([found.problem for found in missing] or [check.note])
-        table.add_row(_mark(check.ready), check.name, _state(check), escape(words))
+        table.add_row(_mark(check.ready), check.name, _state(check), words)
         remedies.update(dict.fromkeys(found.remedy for found in missing))
     console.print(table)
     for remedy in remedies:
-        _say(console, f"[dim]{escape(remedy)}[/]")
+        _say(console, styled("[dim]{}[/]", remedy))
 
 
 def _state(check: TargetCheck) -> str:
@@ -256,8 +254,8 @@ def _state(check: TargetCheck) -> str:
     return f"ready: {', '.join(check.instruments)}"
 
 
-def _mark(good: bool) -> str:
-    return "[green]✓[/]" if good else "[red]✗[/]"
+def _mark(good: bool) -> Text:
+    return styled("[green]✓[/]") if good else styled("[red]✗[/]")
 
 
 def _table() -> Table:
@@ -272,7 +270,7 @@ def _table() -> Table:
     return table
 
 
-def _say(console: Console, text: str, mark: str = " ") -> None:
+def _say(console: Console, text: str | Text, mark: str | Text = " ") -> None:
     """Prints one indented paragraph with a mark in front."""
     from rich.table import Table
 

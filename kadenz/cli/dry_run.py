@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.output import write_json
+
 if TYPE_CHECKING:
     from kadenz.lab.forecast import Expected
     from kadenz.lab.job import Job
@@ -22,10 +24,7 @@ def write_dry_run(jobs: Sequence[Job], output: Path, *, as_json: bool) -> None:
     earlier = runs_below(output)
     expected = [(job, forecast(job, earlier)) for job in jobs]
     if as_json:
-        import msgspec
-
-        rows = msgspec.json.encode([_row(job, points) for job, points in expected])
-        click.echo(msgspec.json.format(rows, indent=1))
+        write_json([_row(job, points) for job, points in expected])
         return
     for job, points in expected:
         _write(job, points)
@@ -51,10 +50,9 @@ def _row(job: Job, points: Sequence[Expected]) -> dict[str, Any]:
 
 
 def _write(job: Job, points: Sequence[Expected]) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("benchmark", "points", "samples", "time"):
@@ -62,9 +60,9 @@ def _write(job: Job, points: Sequence[Expected]) -> None:
     for bench in dict.fromkeys(one.point.bench for one in points):
         own = [one for one in points if one.point.bench == bench]
         samples = sum(one.point.samples for one in own)
-        table.add_row(escape(bench), f"{len(own):,}", f"{samples:,}", _words(own))
+        table.add_row(bench, f"{len(own):,}", f"{samples:,}", _words(own))
     screen = console()
-    screen.print(f"[bold]{escape(job.label)}[/]")
+    screen.print(styled("[bold]{}[/]", job.label))
     screen.print(table)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from kadenz.cli.output import write_json
 from kadenz.errors import UsageError
 
 
@@ -133,11 +134,9 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
     fleet = Fleet(**fleet_of)
     found = simulate(fleet)
     if as_json:
-        import msgspec
-
         whole = {"fleet": fleet, "plan": found}
         whole |= {"makespan_s": found.makespan_s, "bound_s": found.bound_s}
-        click.echo(msgspec.json.format(msgspec.json.encode(whole), indent=1))
+        write_json(whole)
         return
     click.echo(f"{'':<12}{'machines':>9}{'elapsed':>11}{'bound':>11}{'busy':>7}{'repeated':>10}")
     parts = (

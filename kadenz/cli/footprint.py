@@ -14,6 +14,8 @@ import click
 
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import image_options
+from kadenz.cli.output import write_json
+from kadenz.visible_text import spreadsheet_cell
 
 if TYPE_CHECKING:
     from kadenz.config.manifest import BuildEntry, Instrument
@@ -118,9 +120,7 @@ def _tables(builds: Sequence[tuple[str, BuildEntry]], files: bool) -> list[Any]:
 
 def _write_screen(builds: Sequence[tuple[str, BuildEntry]], files: bool) -> None:
     """Each image with its compiler, under a letter if there are several; then the tables."""
-    from rich.markup import escape
-
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
     from kadenz.cli.tables import write_table
 
     screen = console()
@@ -128,11 +128,11 @@ def _write_screen(builds: Sequence[tuple[str, BuildEntry]], files: bool) -> None
     named = []
     for letter, (label, build) in zip(letters, builds, strict=False):
         named.append((letter or label, build))
-        screen.print(f"[bold]{f'{letter}  ' if letter else ''}{escape(label)}[/]")
+        screen.print(styled("[bold]{}{}[/]", f"{letter}  " if letter else "", label))
         flags = " ".join(word for word in build.flags.split() if not word.startswith("-W"))
         for line in (build.compiler_version, flags, build.kernel_source):
             if line:
-                screen.print(f"[dim]{escape(line)}[/]")
+                screen.print(styled("[dim]{}[/]", line))
     for table in _tables(named, files):
         screen.print()
         write_table(screen, table)
@@ -142,7 +142,7 @@ def _write_json(builds: Sequence[tuple[str, BuildEntry]]) -> None:
     import msgspec
 
     answer = [{"image": label, **msgspec.to_builtins(build)} for label, build in builds]
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+    write_json(answer)
 
 
 def _write_csv(builds: Sequence[tuple[str, BuildEntry]]) -> None:
@@ -152,5 +152,6 @@ def _write_csv(builds: Sequence[tuple[str, BuildEntry]]) -> None:
     for label, build in builds:
         for entry in build.footprint:
             figures = [getattr(entry, column) for column in _COLUMNS]
-            writer.writerow((label, entry.part, entry.file, *figures))
+            words = map(spreadsheet_cell, (label, entry.part, entry.file))
+            writer.writerow((*words, *figures))
     click.echo(out.getvalue(), nl=False)

@@ -11,6 +11,7 @@ import click
 from kadenz.cli.archive_option import archive_option
 from kadenz.cli.baseline import Folders
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.output import write_json
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
     EXIT_PASS,
@@ -158,8 +159,6 @@ def _write(file: Path, content: bytes, *, append: bool) -> None:
 
 
 def _print_json(answer: Gate) -> None:
-    import msgspec
-
     from kadenz.cli.compare import differences
 
     document = {
@@ -170,35 +169,42 @@ def _print_json(answer: Gate) -> None:
         "without_baseline": answer.new,
         "not_judged": dict(answer.not_judged),
     }
-    click.echo(msgspec.json.format(msgspec.json.encode(document), indent=1))
+    write_json(document)
 
 
 def _print_text(answer: Gate) -> None:
     """Prints the differences, one line for each check that did not pass, and the counts."""
-    from rich.markup import escape
-
     from kadenz.cli.compare import difference_table
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
 
     screen = console()
     for configurations in answer.configurations:
-        where = f"{escape(configurations.target)}: " if configurations.target else ""
+        where = f"{configurations.target}: " if configurations.target else ""
         if configurations.differences:
-            screen.print(f"[bold]{where}the configurations differ[/]")
+            screen.print(styled("[bold]{}the configurations differ[/]", where))
             screen.print(difference_table(configurations))
         else:
             screen.print(f"{where}the configurations are the same")
     for check in answer.checks:
         if check.outcome != "pass":
-            screen.print(f"[{_COLOURS[check.outcome]}]{check.outcome}[/] {escape(_line(check))}")
+            screen.print(
+                styled("[{}]{}[/] {}", _COLOURS[check.outcome], check.outcome, _line(check))
+            )
     if answer.new:
-        screen.print(f"[dim]without a baseline: {escape('; '.join(answer.new))}[/]")
+        screen.print(styled("[dim]without a baseline: {}[/]", "; ".join(answer.new)))
     for bench, note in answer.not_judged:
-        screen.print(f"[yellow]not judged[/] {escape(bench)}: {escape(note)}")
+        screen.print(styled("[yellow]not judged[/] {}: {}", bench, note))
     total = len(answer.checks)
     screen.print(
-        f"\n[{_COLOURS[answer.outcome]}]{answer.outcome}[/]: {total} check{'s' * (total != 1)}, "
-        f"{answer.count('fail')} failed, {answer.count('inconclusive')} undecided"
+        styled(
+            "\n[{}]{}[/]: {} check{}, {} failed, {} undecided",
+            _COLOURS[answer.outcome],
+            answer.outcome,
+            total,
+            "s" * (total != 1),
+            answer.count("fail"),
+            answer.count("inconclusive"),
+        )
     )
 
 

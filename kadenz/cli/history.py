@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kadenz.cli.archive_option import archive_option, find_archive
+from kadenz.cli.output import write_json
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,22 +53,22 @@ def history(
             remedy="kadenz archive query 'SELECT DISTINCT target, bench FROM records'",
         )
     if as_json:
-        import msgspec
-
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
+        write_json(found)
         return
     for one in found:
         _write(one, statistic)
 
 
 def _write(series: Series, statistic: str) -> None:
+    from kadenz.cli.console import say, styled
+
     words = [series.target, series.bench]
     words += [f"{name}={value}" for name, value in series.params.items()]
     words += [f"{name} {value}" for name, value in series.conditions.items() if value != "none"]
     words += [series.lane] if series.lane not in ("", "all") else []
     words += [series.instrument] if series.instrument != "counter" else []
     words += ["quick"] if series.quick else []
-    click.secho(" ".join(words), bold=True)
+    say(styled("[bold]{}[/]", " ".join(words)))
     values = [point.value for point in series.points]
     latest = series.points[-1]
     click.echo(
@@ -81,7 +82,7 @@ def _write(series: Series, statistic: str) -> None:
         for reason in step.reasons:
             click.echo(f"       {reason}")
     if series.note:
-        click.secho(f"  {series.note}", dim=True)
+        say(styled("[dim]  {}[/]", series.note))
 
 
 def _step(step: Step, unit: str) -> str:

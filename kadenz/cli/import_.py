@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -78,6 +76,7 @@ def import_(
     kadenz import capture.vcd --begin D0 --end D1 --bench itc/queue --target freertos/stm32f4@board
     kadenz import capture.sr --begin D0:rise --end D0:fall --bench itc/queue --target …
     """
+    from kadenz.cli.console import progress_bars
     from kadenz.cli.run_request import lab_defaults, point_of, run_name
     from kadenz.config.target_name import parse_target
     from kadenz.lab.capture.importing import Capture, import_capture
@@ -105,9 +104,9 @@ def import_(
         point_of(settings),
     )
     size = capture.stat().st_size if capture.is_file() else 0
-    progress: Any = click.progressbar(length=size, label=str(capture), file=sys.stderr)
-    with progress as bar:
-        found = import_capture(asked, output, lambda at: bar.update(at - bar.pos))
+    with progress_bars(transient=True) as bar:
+        task = bar.add_task(str(capture), total=size)
+        found = import_capture(asked, output, lambda at: bar.update(task, completed=at))
     click.echo(f"{found.folder}: {found.samples} samples")
     for warning in found.warnings:
         click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
+from kadenz.cli.output import write_json
 from kadenz.config.manifest import ClockClass
 from kadenz.errors import UsageError
 
@@ -121,7 +122,7 @@ def jitter(
     except UsageError as error:
         raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None
     if as_json:
-        click.echo(_json(file, found, shown, unit))
+        write_json(_row(file, found, shown, unit))
     else:
         click.echo("\n".join(series_lines(found, shown, unit)))
     if html is not None:
@@ -131,7 +132,7 @@ def jitter(
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
 
 
-def _json(file: Path, found: SeriesResult, shown: Unit, unit: str) -> str:
+def _row(file: Path, found: SeriesResult, shown: Unit, unit: str) -> dict[str, object]:
     """One object with the figures in `shown`; the limit is in the `unit` of the values."""
     import msgspec
 
@@ -144,4 +145,4 @@ def _json(file: Path, found: SeriesResult, shown: Unit, unit: str) -> str:
     if found.limit is not None:
         words = {"unit": unit, "sentence": limit_words(found, unit)}
         row["limit"] = msgspec.to_builtins(found.limit) | words
-    return msgspec.json.format(msgspec.json.encode(row), indent=1).decode()
+    return row

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.console import say, styled
 from kadenz.cli.names import complete_benchmark, complete_target
+from kadenz.cli.output import write_json
 from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
@@ -52,10 +54,7 @@ def list_(name: str | None, only: tuple[str, ...], build: bool, parts: bool, as_
     if name is not None and part is None:
         answer["benchmarks"] = [_the_one(name, answer["benchmarks"])]
     if as_json:
-        import msgspec
-
-        shown = answer if part is None else {part: answer[part]}
-        click.echo(msgspec.json.format(msgspec.json.encode(shown), indent=1))
+        write_json(answer if part is None else {part: answer[part]})
     elif name is not None and part is None:
         _write_benchmark(answer["benchmarks"][0], answer["targets"])
     else:
@@ -227,7 +226,7 @@ def _write_overview(answer: dict[str, Any], parts: Iterable[str]) -> None:
     if answer["lab"]:
         _line(f"\nLab: {answer['lab']}")
     for problem in answer["problems"]:
-        click.secho(f"\nproblem: {problem['problem']}", fg="red")
+        say(styled("\n[red]problem: {}[/]", problem["problem"]))
         click.echo(f"try:     {problem['remedy']}")
 
 

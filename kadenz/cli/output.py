@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guards the output streams: a closed pipe is ignored, a full disk is an error."""
+"""Guards the output streams: a closed pipe is ignored, a full disk is an error, and no text of
+others moves the cursor, hides or turns."""
 
 from __future__ import annotations
 
 import _thread
 import contextlib
 import io
+import json
 import os
 import sys
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 import click
 
 from kadenz.errors import StoreError
+from kadenz.visible_text import visible
 
 
 class _Output(io.FileIO):
@@ -41,6 +44,26 @@ class _Output(io.FileIO):
         return len(data)
 
 
+class Filtered:
+    """A text stream that makes every control character visible.
+
+    `styled` is the stream itself, for the consoles of `cli.console`, whose colours are their own.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self.styled = stream
+
+    def write(self, text: str) -> int:
+        """Writes `text` with visible characters."""
+        self.styled.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "buffer":  # bytes would pass
+            raise AttributeError(name)
+        return getattr(self.styled, name)
+
+
 def guard_output() -> None:
     """Guards both streams of this process. A command then ends with its own exit code even if
     its reader has left."""
@@ -56,8 +79,8 @@ def say_in_handler(text: str) -> None:
     another thread.
     """
     with contextlib.suppress(OSError, RuntimeError):  # no reader, or no room for a thread
-        if isinstance(sys.stderr, io.TextIOWrapper):
-            os.write(sys.stderr.fileno(), f"{text}\n".encode())
+        if isinstance(getattr(sys.stderr, "styled", sys.stderr), io.TextIOWrapper):
+            os.write(sys.stderr.fileno(), f"{visible(text)}\n".encode())
         else:
             _thread.start_new_thread(click.echo, (text,), {"err": True})
 
@@ -66,9 +89,22 @@ def _guarded(stream: Any, *, report: bool) -> Any:
     if stream is None:  # closed by the parent process: `>&-`
         return Path(os.devnull).open("w", encoding="utf-8")
     raw = _Output(stream.fileno(), report=report)
-    return io.TextIOWrapper(
-        io.BufferedWriter(raw),
-        encoding=stream.encoding,
-        errors=stream.errors,
-        line_buffering=stream.line_buffering,
+    return Filtered(
+        io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=stream.encoding,
+            errors="backslashreplace",  # what its encoding lacks is visible, too
+            line_buffering=stream.line_buffering,
+        )
     )
+
+
+def write_json(answer: Any, *, indent: int = 1) -> None:
+    """Prints a value as JSON, a key or an element a line."""
+    import msgspec
+
+    try:
+        text = msgspec.json.format(msgspec.json.encode(answer), indent=indent).decode()
+    except UnicodeEncodeError:  # the name of a file that is no UTF-8
+        text = json.dumps(msgspec.to_builtins(answer), indent=indent, ensure_ascii=False)
+    click.echo(text)

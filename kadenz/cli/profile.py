@@ -59,9 +59,7 @@ def _write_critical(profiles: Sequence[Any]) -> None:
 
 
 def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:
-    from rich.markup import escape
-
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
     from kadenz.cli.tables import write_table
     from kadenz.report.profiles import remarks, tables, write_files
 
@@ -75,5 +73,5 @@ def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:
                 if table.rows:
                     write_table(screen, table)
             for remark in remarks(one, lane):
-                screen.print(escape(remark))
-    screen.print(f"[dim]{escape(str(files[0]))}[/]", soft_wrap=True)
+                screen.print(remark)
+    screen.print(styled("[dim]{}[/]", str(files[0])), soft_wrap=True)

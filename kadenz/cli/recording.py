@@ -13,6 +13,7 @@ import click
 
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import any_image_options
+from kadenz.cli.output import write_json
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
 
@@ -149,6 +150,4 @@ def record(
 
 def print_json(found: Sequence[Any]) -> None:
     """One array on standard output."""
-    import msgspec
-
-    click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
+    write_json(found)

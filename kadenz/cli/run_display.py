@@ -131,7 +131,6 @@ class LiveDisplay(_Titles):
 
     def __init__(self) -> None:
         super().__init__()
-        from rich.console import Console
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
@@ -140,8 +139,9 @@ class LiveDisplay(_Titles):
             TextColumn,
             TimeElapsedColumn,
         )
-        from rich.progress import Progress as Bars
         from rich.text import Text
+
+        from kadenz.cli.console import progress_bars
 
         class Eta(ProgressColumn):
             """The remaining time, in seconds."""
@@ -150,15 +150,13 @@ class LiveDisplay(_Titles):
                 target = str(task.fields["target"])
                 return Text("" if task.finished else self.eta(target, self._share(target)))
 
-        self._console = Console(stderr=True)
-        self._bars = Bars(
-            TextColumn("{task.fields[target]}"),
+        self._bars = progress_bars(
+            TextColumn("{task.fields[target]}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
             Eta(),
-            TextColumn("{task.description}", style="dim"),
-            console=self._console,
+            TextColumn("{task.description}", style="dim", markup=False),
             refresh_per_second=4,
         )
         self._tasks: dict[str, Any] = {}
@@ -243,6 +241,4 @@ class LiveDisplay(_Titles):
             self.building(target)
 
     def _print(self, text: str) -> None:
-        from rich.markup import escape
-
-        self._console.print(escape(text), highlight=False)
+        self._bars.console.print(text)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
-
+from kadenz.cli import output
 from kadenz.config.params import Params, Value
 from kadenz.errors import KadenzError
 
@@ -17,8 +16,6 @@ _UNITS = {"us": "µs"}  # JSON keys are ASCII
 
 def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
     """Prints one object: runs in the format of `kadenz show --json`, and errors."""
-    import msgspec
-
     answer = {
         "runs": [_summary(folder) for folder in folders],
         "errors": [
@@ -31,7 +28,7 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
             for error in errors
         ],
     }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
+    output.write_json(answer)
 
 
 def write_tables(folders: Sequence[Path]) -> None:
@@ -41,7 +38,7 @@ def write_tables(folders: Sequence[Path]) -> None:
     from kadenz.analysis.stored import stored_line
     from kadenz.analysis.summary import run_summary
     from kadenz.cli.answering import print_answers
-    from kadenz.cli.console import console, fits
+    from kadenz.cli.console import console, fits, styled
     from kadenz.store import read_run
 
     screen = console()
@@ -55,18 +52,18 @@ def write_tables(folders: Sequence[Path]) -> None:
         else:
             screen.print(_narrow(summary))
             for note in _notes(summary):
-                screen.print(_plain(note))
+                screen.print(note)
         if _missing_p99(summary):
-            screen.print(f"[dim]{_plain(_missing_p99(summary))}[/]")
+            screen.print(styled("[dim]{}[/]", _missing_p99(summary)))
         if stored := stored_line(result.manifest):
-            screen.print(f"[dim]{stored}; --fresh executes them[/]")
+            screen.print(styled("[dim]{}; --fresh executes them[/]", stored))
         for warning in summary["warnings"]:
-            screen.print(f"[yellow]warning[/] {_plain(warning['message'])}")
+            screen.print(styled("[yellow]warning[/] {}", warning["message"]))
         for event in summary["events"]:
-            screen.print(f"[yellow]event[/] {_plain(event_line(event))}")
+            screen.print(styled("[yellow]event[/] {}", event_line(event)))
         if summary["partial"]:
-            screen.print(f"[red]partial[/] {_plain(summary['partial_reason'])}")
-        screen.print(f"[dim]run folder[/] {_plain(folder)}\n", soft_wrap=True)
+            screen.print(styled("[red]partial[/] {}", summary["partial_reason"]))
+        screen.print(styled("[dim]run folder[/] {}\n", folder), soft_wrap=True)
     if len(runs) > 1:
         print_answers(screen, runs, results)
 
@@ -129,7 +126,7 @@ def _table(summary: dict[str, Any]) -> Any:
         status = _status(row)
         if row.get("per_iteration") is not None:
             status += f", {_number(row['per_iteration'])} per iteration"
-        table.add_row(_plain(name), *_figures(row), _unit(row), _plain(status))
+        table.add_row(name, *_figures(row), _unit(row), status)
     return table
 
 
@@ -152,7 +149,7 @@ def _narrow(summary: dict[str, Any]) -> Any:
         words = [row["status"]]
         words += ["cut short"] if row["not_measured"] else []
         words += ["misses"] if row.get("misses") else []
-        table.add_row(_plain(name), *_figures(row), *unit, _plain(", ".join(words)))
+        table.add_row(name, *_figures(row), *unit, ", ".join(words))
     return table
 
 
@@ -216,9 +213,3 @@ def _number(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
-
-
-def _plain(text: object) -> str:
-    from rich.markup import escape
-
-    return escape(str(text))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.cli.output import write_json
 from kadenz.errors import KadenzError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ def runs(folders: tuple[Path, ...], as_json: bool, mend: bool) -> None:
         mend_below(places)
     found = [run for folder in places for run in runs_below(folder)]
     if as_json:
-        import msgspec
-
-        rows = msgspec.json.encode([_row(run) for run in found])
-        click.echo(msgspec.json.format(rows, indent=1))
+        write_json([_row(run) for run in found])
     else:
         _write(found)
 
@@ -100,7 +98,6 @@ def _row(run: Found) -> dict[str, Any]:
 
 
 def _write(found: list[Found]) -> None:
-    from rich.markup import escape
     from rich.table import Table
 
     from kadenz.cli.console import console
@@ -121,7 +118,7 @@ def _write(found: list[Found]) -> None:
         words += [f"round {head.round}"] if head.round else []
         date = head.created[:16].replace("T", " ")
         cells = (run.name, head.target.name, campaign, ", ".join(words), date, run.state)
-        table.add_row(*map(escape, cells))
+        table.add_row(*cells)
     console().print(table)
     if any(run.state == INTERRUPTED for run in found):
         click.echo(f"{INTERRUPTED}: its lab was killed; {MEND}", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.output import write_json
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,10 +56,7 @@ def show(
     asked = asked_deadlines(deadlines, named.runs)
     results = named.each(lambda run: analyse(run, worst_share=share, deadlines=asked))
     if as_json:
-        import msgspec
-
-        answer = msgspec.json.encode([run_summary(result) for result in results])
-        click.echo(msgspec.json.format(answer, indent=1))
+        write_json([run_summary(result) for result in results])
         return named.conclude()
     from kadenz.cli.console import console
     from kadenz.cli.show_figures import write_figures
@@ -93,64 +91,83 @@ def _share(text: str) -> float:
 
 
 def _write_head(screen: Any, result: RunResult) -> None:
-    from rich.markup import escape
-
     from kadenz.analysis.stored import stored_line
     from kadenz.analysis.summary import event_rows
+    from kadenz.cli.console import styled
     from kadenz.cli.run_summary import event_line
     from kadenz.report import digits, labels, loads
 
     manifest, clock = result.manifest, result.manifest.clock
-    screen.print(f"[bold]{escape(manifest.id)}[/]")
+    screen.print(styled("[bold]{}[/]", manifest.id))
     screen.print(
-        f"{escape(labels.board(result))}, {escape(labels.kernel(result))}; "
-        f"{manifest.target.tier}, {manifest.target.instrument}; clock {clock.name} of class "
-        f"[bold]{clock.clock_class}[/]"
+        styled(
+            "{}, {}; {}, {}; clock {} of class [bold]{}[/]",
+            labels.board(result),
+            labels.kernel(result),
+            manifest.target.tier,
+            manifest.target.instrument,
+            clock.name,
+            clock.clock_class,
+        )
     )
     if loads.line(manifest):
-        screen.print(escape(loads.line(manifest)))
+        screen.print(loads.line(manifest))
     if stored := stored_line(manifest):
-        screen.print(f"[dim]{stored}[/]")
+        screen.print(styled("[dim]{}[/]", stored))
     if clock.read_cost is not None:
         cost = digits.figure(clock.read_cost.median, result.unit)
         screen.print(
-            f"[dim]reading the clock costs {cost} {result.unit.label} (median), not subtracted[/]"
+            styled(
+                "[dim]reading the clock costs {} {} (median), not subtracted[/]",
+                cost,
+                result.unit.label,
+            )
         )
     if clock.rate is not None:
         rate = clock.rate
         screen.print(
-            f"[dim]configured with {clock.hz:,} Hz, measured {rate.hz:,.0f} Hz ({rate.low:,.0f} to "
-            f"{rate.high:,.0f}) by {escape(rate.against)}[/]"
+            styled(
+                "[dim]configured with {:,} Hz, measured {:,.0f} Hz ({:,.0f} to {:,.0f}) by {}[/]",
+                clock.hz,
+                rate.hz,
+                rate.low,
+                rate.high,
+                rate.against,
+            )
         )
     for warning in result.warnings:
-        remedy = f" {escape(warning.remedy)}" if warning.remedy else ""
-        screen.print(f"[yellow]warning[/] {escape(warning.message)}.{remedy}")
+        remedy = f" {warning.remedy}" if warning.remedy else ""
+        screen.print(styled("[yellow]warning[/] {}.{}", warning.message, remedy))
     for event in event_rows(result):
-        screen.print(f"[yellow]event[/] {escape(event_line(event))}")
+        screen.print(styled("[yellow]event[/] {}", event_line(event)))
 
 
 def _write_fits(screen: Any, result: RunResult) -> None:
-    from rich.markup import escape
-
+    from kadenz.cli.console import styled
     from kadenz.report import digits
 
     for sweep in result.sweeps:
         if sweep.fit is not None:
             fixed, per_byte = sweep.fit.fixed, sweep.fit.per_byte
             screen.print(
-                f"[dim]{sweep.bench}: {digits.figure(fixed.value, sweep.unit)} "
-                f"{escape(digits.interval(fixed.low, fixed.high, sweep.unit))} + "
-                f"{digits.figure(per_byte.value, sweep.unit)} "
-                f"{escape(digits.interval(per_byte.low, per_byte.high, sweep.unit))} a byte, in "
-                f"{sweep.unit.label}" + ("" if sweep.fit.linear else "; not linear") + "[/]"
+                styled(
+                    "[dim]{}: {} {} + {} {} a byte, in {}{}[/]",
+                    sweep.bench,
+                    digits.figure(fixed.value, sweep.unit),
+                    digits.interval(fixed.low, fixed.high, sweep.unit),
+                    digits.figure(per_byte.value, sweep.unit),
+                    digits.interval(per_byte.low, per_byte.high, sweep.unit),
+                    sweep.unit.label,
+                    "" if sweep.fit.linear else "; not linear",
+                )
             )
 
 
 def _write_suites(screen: Any, result: RunResult) -> None:
     """The tables of whole suites, for those that the run measured."""
-    from rich.markup import escape
     from rich.table import Table
 
+    from kadenz.cli.console import styled
     from kadenz.report import suites
 
     for of_runs in suites.TABLES.values():
@@ -161,6 +178,6 @@ def _write_suites(screen: Any, result: RunResult) -> None:
         for at, name in enumerate(rows.columns[1:], 1):
             table.add_column(name, justify="right" if at in rows.numeric else "left")
         for row in rows.rows:
-            table.add_row(*(escape(cell.text) for cell in row[1:]))
-        screen.print(f"[bold]{rows.title}[/]")
+            table.add_row(*(cell.text for cell in row[1:]))
+        screen.print(styled("[bold]{}[/]", rows.title))
         screen.print(table)

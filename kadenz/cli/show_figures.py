@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from kadenz.analysis import LaneResult, RecordResult, RunResult
 
 # The columns of figures in both layouts; a statistic's interval follows it.
@@ -20,21 +22,19 @@ _FIGURES = ("n", "median", "95 %", "p99", "95 %", "max")
 
 @dataclass(frozen=True)
 class _Row:
-    """A lane, or a record without figures. `status` is markup; `figures` match _FIGURES."""
+    """A lane, or a record without figures. `figures` match _FIGURES."""
 
     bench: str
     point: str
     lane: str
     figures: tuple[str, ...]
     unit: str
-    status: str
+    status: Text
 
 
 def write_figures(screen: Any, result: RunResult) -> None:
     """Prints every record of `result`, and why a percentile is missing."""
-    from rich.markup import escape
-
-    from kadenz.cli.console import fits
+    from kadenz.cli.console import fits, styled
     from kadenz.report import labels
 
     notes = result.manifest.benchmark_notes
@@ -52,13 +52,12 @@ def write_figures(screen: Any, result: RunResult) -> None:
         _narrow(screen, rows, {bench: labels.parameters(same[bench]) for bench in same})
     for record in result.records:
         for text in _misses_of_lanes(record):
-            screen.print(escape(text))
+            screen.print(text)
     for note in _gaps(result):
-        screen.print(f"[dim]{escape(note)}[/]")
+        screen.print(styled("[dim]{}[/]", note))
 
 
 def _wide(rows: list[_Row]) -> Any:
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
@@ -70,7 +69,7 @@ def _wide(rows: list[_Row]) -> Any:
     table.add_column("status")
     for row in rows:
         cells = (row.bench, row.point, row.lane, *row.figures, row.unit)
-        table.add_row(*(escape(cell) for cell in cells), row.status)
+        table.add_row(*cells, row.status)
     return table
 
 
@@ -79,73 +78,76 @@ def _narrow(screen: Any, rows: list[_Row], everywhere: dict[str, str]) -> None:
     status texts below the table."""
     from itertools import groupby
 
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     for (bench, unit), group in groupby(rows, key=lambda row: (row.bench, row.unit)):
         found = list(group)
         heading = [word for word in (everywhere[bench], unit) if word]
-        screen.print(f"[bold]{escape(bench)}[/]  [dim]{escape(' · '.join(heading))}[/]")
+        screen.print(styled("[bold]{}[/]  [dim]{}[/]", bench, " · ".join(heading)))
         measured = [row for row in found if any(row.figures[1:])]
         if measured:
             screen.print(_stacked(measured))
         for row in found:
             where = ", ".join(word for word in (row.point, row.lane) if word and word != "–")
-            if row.status != "ok":
-                screen.print(f"  {escape(where)}{': ' if where else ''}{row.status}")
+            if row.status.plain != "ok":
+                screen.print(styled("  {}{}", f"{where}{': ' if where else ''}", row.status))
 
 
 def _stacked(rows: list[_Row]) -> Any:
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("  point")
-    for name in ("n", r"median \[95 %]", r"p99 \[95 %]", "max"):
+    for name in ("n", "median [95 %]", "p99 [95 %]", "max"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
-        n, median, of_median, p99, of_p99, most = (escape(cell) for cell in row.figures)
+        n, median, of_median, p99, of_p99, most = row.figures
         where = ", ".join(word for word in (row.point, row.lane) if word not in ("", "–")) or "–"
         table.add_row(
-            f"  {escape(where)}",
+            f"  {where}",
             n,
-            median + (f"\n[dim]{of_median}[/]" if of_median else ""),
-            p99 + (f"\n[dim]{of_p99}[/]" if of_p99 else ""),
+            _over(median, of_median),
+            _over(p99, of_p99),
             most,
         )
     return table
 
 
+def _over(figure: str, interval: str) -> Text:
+    from kadenz.cli.console import styled
+
+    return styled("{}[dim]{}[/]", figure, f"\n{interval}" if interval else "")
+
+
 def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list[_Row]:
     """One row for each lane, without the parameters to `hide`. `noted`: a warning applies."""
-    from rich.markup import escape
-
+    from kadenz.cli.console import styled
     from kadenz.report import labels
 
     where = labels.point(record, hide=hide)
     if not record.usable:
         status = record.entry.status if record.entry.status != "ok" else "invalid"
         colour = "dim" if status == "n/a" else "red"
-        text = f"[{colour}]{status}: {escape(record.reason)}[/]"
+        text = styled("[{}]{}: {}[/]", colour, status, record.reason)
         figures = (str(record.taken), "", "", "", "", "")
         return [_Row(record.bench, where, "", figures, labels.unit(record.unit), text)]
     rows = [_lane_row(record, lane, where) for lane in record.lanes]
     if noted:
-        note = "[yellow]see the warning above[/]"
-        rows = [replace(row, status=f"{row.status}; {note}") for row in rows]
+        note = "{}; [yellow]see the warning above[/]"
+        rows = [replace(row, status=styled(note, row.status)) for row in rows]
     return rows
 
 
 def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
-    from rich.markup import escape
-
+    from kadenz.cli.console import styled
     from kadenz.report import digits, labels
 
     unit, summary = record.unit, lane.summary
     name = labels.lane(record, lane)
     if summary is None:
-        gap = escape(lane.gaps.get("summary", "no samples"))
+        gap = lane.gaps.get("summary", "no samples")
         empty = ("0", "", "", "", "", "")
-        return _Row(record.bench, where, name, empty, labels.unit(unit), gap)
+        return _Row(record.bench, where, name, empty, labels.unit(unit), styled("{}", gap))
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     status = _status(lane, alone=len(record.lanes) == 1)
     if record.batch is not None and lane is record.main:
@@ -159,7 +161,7 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
             f"{digits.figure(record.counted.per_operation, unit)} each"
         )
     if lane.modelled is not None:
-        status += f"; model {digits.interval(*lane.modelled, unit)}".replace("[", r"\[")
+        status += f"; model {digits.interval(*lane.modelled, unit)}"
     figures = (
         digits.count(summary.n),
         digits.figure(summary.median, unit),
@@ -190,12 +192,12 @@ def _misses_of_lanes(record: RecordResult) -> Iterator[str]:
     yield f"{where}, {lanes}: {misses.line}{most}"
 
 
-def _status(lane: LaneResult, *, alone: bool) -> str:
+def _status(lane: LaneResult, *, alone: bool) -> Text:
     """ "ok", or the problems: cycles not measured, misses, overruns.
 
     Misses are in a sentence about all lanes unless it is the record's only one.
     """
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     entry, misses = lane.entry, lane.misses
     cut = f"{entry.planned - entry.not_measured:,} of {entry.planned:,} measured"
@@ -207,10 +209,10 @@ def _status(lane: LaneResult, *, alone: bool) -> str:
     ]
     # Zero misses are shown only for a deadline that the user or the campaign set.
     met = misses is not None and not misses.missed and not by_period
-    kept = f"; {escape(misses.line)}" if alone and misses is not None and met else ""
+    kept = f"; {misses.line}" if alone and misses is not None and met else ""
     if any(problems):
-        return f"[yellow]{escape('; '.join(p for p in problems if p))}[/]{kept}"
-    return f"ok{kept}"
+        return styled("[yellow]{}[/]{}", "; ".join(p for p in problems if p), kept)
+    return styled("ok{}", kept)
 
 
 def _gaps(result: RunResult) -> list[str]:

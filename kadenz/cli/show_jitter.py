@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 def write_jitter(screen: Any, result: RunResult) -> None:
     """Prints clock, drift, disturbances and tail of every lane with jitter, a few lines each."""
-    from rich.markup import escape
-
+    from kadenz.cli.console import styled
     from kadenz.report import labels
     from kadenz.report.jitter_words import jitter_lines, tail_lines
 
@@ -21,15 +20,15 @@ def write_jitter(screen: Any, result: RunResult) -> None:
             if not record.usable or lane.jitter is None:
                 if record.usable and "jitter" in lane.gaps:
                     screen.print(
-                        f"[dim]{record.bench}: no jitter: {escape(lane.gaps['jitter'])}[/]"
+                        styled("[dim]{}: no jitter: {}[/]", record.bench, lane.gaps["jitter"])
                     )
                 continue
             name = f"{record.bench} {labels.lane(record, lane)}".strip()
-            screen.print(f"\n[bold]{escape(name)}[/]: jitter")
+            screen.print(styled("\n[bold]{}[/]: jitter", name))
             of = "latency" if lane.jitter.source == "wake-ups" else "jitter"
             tail = [] if lane.tail is None else tail_lines(lane.tail, record.unit, of)
             for line in jitter_lines(lane.jitter, record.unit) + tail:
-                screen.print(escape(_wrapped(line, screen.width)), soft_wrap=True)
+                screen.print(_wrapped(line, screen.width), soft_wrap=True)
 
 
 def _wrapped(line: str, width: int) -> str:

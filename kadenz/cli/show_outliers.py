@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def write_outliers(screen: Any, result: RunResult) -> None:
     """Prints a section for each lane with samples; the clock's own only if there is no other."""
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     records = [record for record in result.records if not record.bench.startswith("clock/")]
     for record in records or result.records:
@@ -20,30 +20,28 @@ def write_outliers(screen: Any, result: RunResult) -> None:
             if lane.outliers is not None:
                 _lane(screen, record, lane, lane.outliers)
     for trace in result.traces:
-        screen.print(f"\n[bold]{escape(trace.file)}[/]: {escape(trace.sentence)}.")
+        screen.print(styled("\n[bold]{}[/]: {}.", trace.file, trace.sentence))
 
 
 def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) -> None:
-    from rich.markup import escape
     from rich.padding import Padding
 
     from kadenz.analysis.outliers import left_out_words, sentences
+    from kadenz.cli.console import styled
     from kadenz.report import labels
 
     name = labels.lane(record, lane)
     where = ", ".join(word for word in (labels.point(record), name) if word and word != "–")
-    title = f"[bold]{escape(record.bench)}[/]  {escape(where)}  [dim]{labels.unit(record.unit)}[/]"
+    title = styled("[bold]{}[/]  {}  [dim]{}[/]", record.bench, where, labels.unit(record.unit))
     screen.print()
     screen.print(title)
     if found.maxima:
         screen.print(_maxima(record, found))
     for sentence in sentences(found):
-        screen.print(
-            Padding(escape(sentence[0].upper() + sentence[1:] + "."), (0, 0, 0, 2), expand=False)
-        )
+        screen.print(Padding(sentence[0].upper() + sentence[1:] + ".", (0, 0, 0, 2), expand=False))
     if left_out_words(found):
         screen.print(
-            Padding(f"[dim]{escape(left_out_words(found))}[/]", (0, 0, 0, 2), expand=False)
+            Padding(styled("[dim]{}[/]", left_out_words(found)), (0, 0, 0, 2), expand=False)
         )
     causes = found.causes
     if causes is not None and causes.common:
@@ -51,7 +49,6 @@ def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) 
 
 
 def _maxima(record: RecordResult, found: Outliers) -> Any:
-    from rich.markup import escape
     from rich.table import Table
 
     from kadenz.analysis.outliers import context_words
@@ -67,7 +64,7 @@ def _maxima(record: RecordResult, found: Outliers) -> Any:
         table.add_column("context")
     for one in found.maxima:
         at = [] if one.seconds is None else [f"{one.seconds:,.3f} s"]
-        context = [escape(context_words(one.context))] if found.recorded else []
+        context = [context_words(one.context)] if found.recorded else []
         table.add_row(
             f"  {digits.figure(one.value, record.unit)}",
             digits.count(one.cycle if one.cycle is not None else one.index),
@@ -93,7 +90,7 @@ def _factors(found: Outliers) -> Any:
             percent(factor.worst_share),
             percent(factor.rest_share),
             f"× {odds(factor.odds_ratio)}",
-            rf"\[{odds(factor.low)}, {odds(factor.high)}]",
+            f"[{odds(factor.low)}, {odds(factor.high)}]",
             f"{factor.p_value:.2g}",
         )
     return table

@@ -31,11 +31,11 @@ def site(archive: str, output: Path) -> None:
     kadenz site -o site
     kadenz site s3://lab/archive -o site
     """
-    from kadenz.cli.archive import progress_bar
+    from kadenz.cli.console import progress_bars
     from kadenz.report.site import write_site
 
     place = find_archive(archive)
-    with progress_bar() as bar:
+    with progress_bars(transient=True) as bar:
         task = bar.add_task("writing", total=None)
         count = write_site(
             place, output, lambda done, total: bar.update(task, completed=done, total=total)

@@ -145,9 +145,7 @@ def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[st
 
 
 def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:
-    from rich.markup import escape
-
-    from kadenz.cli.console import console
+    from kadenz.cli.console import console, styled
     from kadenz.cli.tables import write_table
     from kadenz.report.timelines import shares, write_files
 
@@ -161,4 +159,4 @@ def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:
     for one in timelines:
         write_table(screen, shares(one))
     for file in files:
-        screen.print(f"[dim]{escape(str(file))}[/]", soft_wrap=True)
+        screen.print(styled("[dim]{}[/]", str(file)), soft_wrap=True)

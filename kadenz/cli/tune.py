@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.names import complete_profile
+from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, KadenzError
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from kadenz.tuning.change import Change
     from kadenz.tuning.journal import Step
     from kadenz.tuning.lifecycle import Check, InForce, Taken
@@ -67,16 +70,16 @@ def list_(as_json: bool) -> None:
             }
         )
     if as_json:
-        _write_json({"profiles": answer, "in_force": _in_force(there)})
+        write_json({"profiles": answer, "in_force": _in_force(there)})
         return
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     screen = _console()
     for entry in answer:
-        screen.print(f"[bold]{entry['name']}[/]  {escape(str(entry['title']))}")
+        screen.print(styled("[bold]{}[/]  {}", entry["name"], str(entry["title"])))
         if entry["removes"]:
-            screen.print(f"  [dim]removes: {', '.join(entry['removes'])}[/]")
-    screen.print(f"\n{escape(_force_words(there))}")
+            screen.print(styled("  [dim]removes: {}[/]", ", ".join(entry["removes"])))
+    screen.print(f"\n{_force_words(there)}")
 
 
 @tune.command()
@@ -92,7 +95,7 @@ def plan(profile: str, cpus: str, as_json: bool) -> None:
     """
     made, _ = _plan(profile, cpus)
     if as_json:
-        _write_json(_plan_json(made))
+        write_json(_plan_json(made))
         return
     _print_plan(made)
 
@@ -115,7 +118,7 @@ def apply(profile: str, cpus: str, as_json: bool) -> int:
         journal = lifecycle.apply(Machine(), made, digest)
     failed = [step for step in journal.steps if step.outcome == "failed"]
     if as_json:
-        _write_json(
+        write_json(
             {
                 "profile": made.profile,
                 "applied": journal.head.applied,
@@ -155,7 +158,7 @@ def verify(as_json: bool) -> int:
     wrong = [check for check in checks if check.state in ("changed", "failed", "new")]
     whole = there.journal.complete and not there.journal.restoring
     if as_json:
-        _write_json(
+        write_json(
             {
                 "in_force": _in_force(there),
                 "holds": whole and not wrong,
@@ -196,7 +199,7 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
     assert there is not None
     left = [one for one in taken if one.result in ("changed by others", "failed")]
     if as_json:
-        _write_json(
+        write_json(
             {
                 "profile": there.journal.head.profile,
                 "stale": there.stale,
@@ -263,12 +266,6 @@ def _in_force(there: InForce | None) -> dict[str, Any] | None:
 
 
 # ---- for programs --------------------------------------------------------------------------------
-def _write_json(answer: Any) -> None:
-    import msgspec
-
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1))
-
-
 def _change_json(change: Change) -> dict[str, Any]:
     return {
         "key": change.key,
@@ -317,14 +314,13 @@ def _console() -> Any:
 
 
 def _print_plan(made: Plan) -> None:
-    from rich.markup import escape
-
+    from kadenz.cli.console import styled
     from kadenz.config.processors import show_cpus
 
     screen = _console()
-    screen.print(f"[bold]{escape(made.profile)}[/]  {escape(made.tuning.title)}")
+    screen.print(styled("[bold]{}[/]  {}", made.profile, made.tuning.title))
     for note in made.tuning.notes:
-        screen.print(_indented(escape(note), 2))
+        screen.print(_indented(note, 2))
     if made.realtime:
         kept, rest = show_cpus(made.realtime), show_cpus(made.housekeeping)
         screen.print(f"  processors for real-time work: {kept}; for everything else: {rest}")
@@ -334,32 +330,32 @@ def _print_plan(made: Plan) -> None:
         ("Not available on this machine", [item for item in made.items if item.missing]),
     ):
         if items:
-            screen.print(f"\n[bold]{title}[/]")
+            screen.print(styled("\n[bold]{}[/]", title))
         for item in items:
             _print_item(screen, item)
     screen.print(
-        f"\n[dim]Nothing was changed. To apply: kadenz tune apply {escape(made.profile)}[/]"
+        styled("\n[dim]Nothing was changed. To apply: kadenz tune apply {}[/]", made.profile)
     )
 
 
 def _print_item(screen: Any, item: Item) -> None:
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     if item.missing:
-        screen.print(f"  {escape(item.key)}: [dim]{escape(item.missing)}[/]", soft_wrap=True)
+        screen.print(styled("  {}: [dim]{}[/]", item.key, item.missing), soft_wrap=True)
         return
     if not item.changes:
-        screen.print(f"  {escape(item.key)}: {escape(item.wanted)}")
+        screen.print(f"  {item.key}: {item.wanted}")
         return
-    screen.print(f"  [bold]{escape(item.key)}[/]")
+    screen.print(styled("  [bold]{}[/]", item.key))
     for line in _grouped(item.changes):
-        screen.print(_indented(escape(line)))
+        screen.print(_indented(line))
     for word, text in (("why", item.effect), ("risk", item.risk), ("note", item.note)):
         if text:
-            screen.print(_indented(f"[dim]{word}: {escape(text)}[/]"))
+            screen.print(_indented(styled("[dim]{}: {}[/]", word, text)))
 
 
-def _indented(text: str, by: int = 6) -> Any:
+def _indented(text: str | Text, by: int = 6) -> Any:
     """A paragraph whose lines are all indented."""
     from rich.padding import Padding
 
@@ -381,30 +377,30 @@ def _grouped(changes: Sequence[Change]) -> list[str]:
 
 
 def _print_applied(made: Plan, steps: Sequence[Step], failed: Sequence[Step]) -> None:
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     screen = _console()
     changed = [s for s in steps if s.outcome == "done" and s.change.was != s.change.value]
-    screen.print(f"[green]✓[/] {escape(made.profile)}: {len(changed)} values changed")
+    screen.print(styled("[green]✓[/] {}: {} values changed", made.profile, len(changed)))
     for step in failed:
         change = step.change
         screen.print(
-            f"[red]✗[/] {escape(f'{change.key}: {change.what} stays {change.was}: {step.why}')}",
+            styled("[red]✗[/] {}", f"{change.key}: {change.what} stays {change.was}: {step.why}"),
             soft_wrap=True,
         )
     for item in made.items:
         if item.missing:
-            screen.print(f"[dim]- {escape(item.key)}: {escape(item.missing)}[/]", soft_wrap=True)
-    screen.print("[dim]To revert: kadenz tune restore[/]")
+            screen.print(styled("[dim]- {}: {}[/]", item.key, item.missing), soft_wrap=True)
+    screen.print(styled("[dim]To revert: kadenz tune restore[/]"))
 
 
 def _print_checks(
     there: InForce, checks: Sequence[Check], wrong: Sequence[Check], unread: str
 ) -> None:
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     screen = _console()
-    screen.print(escape(_force_words(there)))
+    screen.print(_force_words(there))
     holds = sum(1 for check in checks if check.state == "holds")
     gone = sum(1 for check in checks if check.state == "gone")
     ended = f", {gone} belong to threads that ended" if gone else ""
@@ -416,26 +412,26 @@ def _print_checks(
             "failed": f"was never set: {check.why}",
             "new": f"is new, with {check.now} instead of {change.value}",
         }[check.state]
-        screen.print(f"[red]✗[/] {escape(f'{change.key}: {change.what} {words}')}", soft_wrap=True)
+        screen.print(styled("[red]✗[/] {}", f"{change.key}: {change.what} {words}"), soft_wrap=True)
     if unread:
-        screen.print(f"[yellow]![/] {escape(unread)}", soft_wrap=True)
+        screen.print(styled("[yellow]![/] {}", unread), soft_wrap=True)
     if wrong:
-        screen.print("[dim]To repair: kadenz tune restore, then kadenz tune apply[/]")
+        screen.print(styled("[dim]To repair: kadenz tune restore, then kadenz tune apply[/]"))
 
 
 def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) -> None:
-    from rich.markup import escape
+    from kadenz.cli.console import styled
 
     screen = _console()
     head = there.journal.head
     if there.stale:
         screen.print(
-            f"Nothing to restore: the last reboot undid {escape(head.profile)}, applied "
+            f"Nothing to restore: the last reboot undid {head.profile}, applied "
             f"{head.applied}. Its journal is archived."
         )
         return
     back = sum(1 for one in taken if one.result == "restored")
-    screen.print(f"[green]✓[/] {escape(head.profile)}: {back} values restored")
+    screen.print(styled("[green]✓[/] {}: {} values restored", head.profile, back))
     for one in taken:
         change = one.change
         words = {
@@ -445,8 +441,8 @@ def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) 
             "kept": f"stays {one.now}; before the tuning it was {change.was}",
         }.get(one.result)
         if words:
-            mark = "[red]✗[/]" if one in left else "[dim]-[/]"
-            screen.print(f"{mark} {escape(f'{change.what} {words}')}", soft_wrap=True)
+            mark = "[red]✗[/] {} {}" if one in left else "[dim]-[/] {} {}"
+            screen.print(styled(mark, change.what, words), soft_wrap=True)
     if any(one.result == "changed by others" for one in left):
         screen.print(
             "They were left unchanged. To decide: kadenz tune restore --changed-by-others "

@@ -15,8 +15,8 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# regular_files: files that others wrote; owner: whose a folder is; blas: its threads;
-# side_by_side: work on every processor; values: executions that files alone decide).
+# regular_files: files that others wrote; visible_text: their text; owner: whose a folder is; blas: its threads; side_by_side: work on every processor; values: executions that files
+# alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},
@@ -24,6 +24,7 @@ ARROWS: dict[str, set[str]] = {
     "build_key": set(),
     "machine_files": set(),
     "regular_files": set(),
+    "visible_text": set(),
     "owner": set(),
     "blas": set(),
     "side_by_side": set(),
@@ -105,6 +106,7 @@ ARROWS: dict[str, set[str]] = {
         "config.timeline",
         "config.quantity",
         "config.params",
+        "visible_text",
         "errors",
     },
     # For notebooks: reading only.
@@ -133,6 +135,7 @@ ARROWS: dict[str, set[str]] = {
         "blas",
         "owner",
         "regular_files",
+        "visible_text",
         "errors",
     },
 }
