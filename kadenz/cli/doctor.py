@@ -155,7 +155,7 @@ def _debug_servers(console: Console) -> None:
     table = _table()
     for name, tool in board.servers().items():
         state = tool.problem or tool.unchecked or tool.version or "present"
-        table.add_row(_mark(not tool.problem), name, escape(state))
+        table.add_row(_mark(not tool.problem), name, state)
     console.print(table)
     listed = ", ".join(map(str, board.probes())) or "none"
     _say(console, f"probes on USB: {listed}")

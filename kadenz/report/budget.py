@@ -12,6 +12,7 @@ from kadenz.analysis.sensitivity import Change, breaks_first
 from kadenz.report.digits import ABSENT, number, percent
 from kadenz.report.table import Cell, Table, join, words
 from kadenz.stats.exact import Time
+from kadenz.visible_text import markdown_text
 
 _TERMS = {
     "tick": "each tick of the kernel",
@@ -70,8 +71,8 @@ def _percent(share: Time) -> str:
 
 def markdown(found: Budget, changes: Sequence[Change]) -> str:
     """All of it as GitHub-flavoured Markdown."""
-    lines = "".join(f"- {line}\n" for line in sentences(found, changes))
-    return f"# {found.name}\n\n{lines}\n{join(tables(found, changes))}"
+    lines = "".join(f"- {markdown_text(line)}\n" for line in sentences(found, changes))
+    return f"# {markdown_text(found.name)}\n\n{lines}\n{join(tables(found, changes))}"
 
 
 def as_data(found: Budget, changes: Sequence[Change]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ the display unit. Each parameter has its own column, empty for benchmarks withou
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,7 @@ from kadenz.config.params import Params
 from kadenz.errors import StoreError, ToolMissing
 from kadenz.report.whole import replaced
 from kadenz.store import Run
+from kadenz.visible_text import spreadsheet_cell
 
 CHUNK = 1 << 16  # samples formatted at once: about 5 MB of text
 ROW_GROUP = 1 << 20  # rows of a parquet row group
@@ -119,7 +121,7 @@ def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
         return
     columns, kinds = _columns(run), _kinds(run)
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(spreadsheet_cell, columns))
     for series in _series(run):
         head = _line([*_identity(run, series).values(), series.lane.name])
         value_columns = _values(run)
@@ -169,17 +171,11 @@ def _identity(run: Run, series: _Series) -> Row:
 
 
 def _line(values: list[Any]) -> str:
-    """Joins cells as the csv module does."""
-
-    class Sink:
-        text = ""
-
-        def write(self, text: str) -> None:
-            self.text += text
-
-    sink = Sink()
-    csv.writer(sink, lineterminator="").writerow(["" if v is None else v for v in values])
-    return sink.text
+    """Joins cells as the csv module does: a cell with the end of a line is quoted."""
+    out = io.StringIO()
+    cells = ["" if value is None else spreadsheet_cell(value) for value in values]
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue().removesuffix("\n")
 
 
 def _commas(ticks: int | None, shown: int, count: int) -> tuple[str, str, str]:
@@ -215,9 +211,11 @@ def _summary_rows(run: Run) -> list[Row]:
 def _summary_csv(run: Run, out: TextIO) -> None:
     rows = _summary_rows(run)
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in rows)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(spreadsheet_cell, columns))
+    for row in rows:
+        cells = (row.get(column) for column in columns)
+        writer.writerow("" if cell is None else spreadsheet_cell(cell) for cell in cells)
 
 
 def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
@@ -248,7 +246,8 @@ def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
             del about[name]
         name = "values_ticks" if series.record.unit == "ticks" else f"values_{series.unit.key}"
         out.write(",\n" if number else "\n")
-        out.write(json.dumps(about, ensure_ascii=False)[:-1] + f', "{name}": ')
+        out.write(json.dumps(about, ensure_ascii=False)[:-1])
+        out.write(f", {json.dumps(name, ensure_ascii=False)}: ")
         _write_numbers(out, series.samples)
         if series.beside:
             out.write(', "beside": {')

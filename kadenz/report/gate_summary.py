@@ -9,6 +9,8 @@ from kadenz.analysis.checks import Check, Outcome
 from kadenz.analysis.comparing import Configurations
 from kadenz.analysis.gating import Gate
 from kadenz.report import labels
+from kadenz.visible_text import markdown_cell as _cell
+from kadenz.visible_text import markdown_text
 
 _WORDS: dict[Outcome, str] = {
     "pass": "passed",
@@ -37,7 +39,7 @@ def gate_markdown(gate: Gate, *, name: str) -> str:
 
 
 def _differences(made: Configurations) -> list[str]:
-    where = f"{_cell(made.target)}: " if made.target else ""
+    where = f"{markdown_text(made.target)}: " if made.target else ""
     if not made.differences:
         return [f"{where}the configurations are the same.", ""]
     return [
@@ -68,9 +70,3 @@ def _table(checks: Sequence[Check]) -> list[str]:
         cells = (check.target, check.bench, point, check.statistic, check.asked, check.found)
         lines.append("| " + " | ".join(_cell(cell) for cell in (*cells, kind, check.reason)) + " |")
     return lines
-
-
-def _cell(text: str) -> str:
-    """Text escaped so that it neither ends a cell nor begins a tag."""
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace("|", "\\|")
-    return " ".join(escaped.split())

@@ -10,7 +10,6 @@ These are in properties and output. Elements and attributes follow the schema th
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Sequence
@@ -21,9 +20,8 @@ from kadenz.analysis.matching import system_names
 from kadenz.config.manifest import Manifest
 from kadenz.report import labels
 from kadenz.store import Run
+from kadenz.visible_text import visible
 
-# XML 1.0 forbids other control characters, even escaped.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 NAME = "kadenz gate"
 _AGAINST = {"baseline": "against the baseline", "limit": "limit"}
 
@@ -43,7 +41,7 @@ def junit(gate: Gate, runs: Sequence[Run]) -> bytes:
     root = ET.Element("testsuites", {"name": NAME, **_counts(gate.checks, every)})
     for name, checks in suites.items():
         own = [run.manifest for run in runs if names[str(run.path)] == name]
-        suite = ET.SubElement(root, "testsuite", {"name": _text(name), **_counts(checks, own)})
+        suite = ET.SubElement(root, "testsuite", {"name": name, **_counts(checks, own)})
         suite.set("skipped", str(sum(check.outcome == "inconclusive" for check in checks)))
         suite.set("timestamp", _begun(own or every))
         _properties(suite, gate, checks, own)
@@ -51,7 +49,9 @@ def junit(gate: Gate, runs: Sequence[Run]) -> bytes:
         for check in checks:
             _case(suite, name, check, seen)
     ET.indent(root, " ")
-    return bytes(ET.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+    # XML 1.0 forbids control characters, even escaped.
+    text = visible(ET.tostring(root, encoding="unicode"))
+    return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
 def _begun(made: Sequence[Manifest]) -> str:
@@ -85,7 +85,7 @@ def _properties(
         return
     properties = ET.SubElement(suite, "properties")
     for key, value in dict.fromkeys(values):
-        ET.SubElement(properties, "property", {"name": _text(key), "value": _text(value)})
+        ET.SubElement(properties, "property", {"name": key, "value": value})
 
 
 def _versions(made: Manifest) -> list[tuple[str, str]]:
@@ -111,27 +111,23 @@ def _case(suite: ET.Element, system: str, check: Check, seen: Counter[tuple[str,
         suite,
         "testcase",
         {
-            "classname": _text(classname),
-            "name": _text(f"{name} {number}" if number > 1 else name),
+            "classname": classname,
+            "name": f"{name} {number}" if number > 1 else name,
             "time": _seconds(check.seconds),
         },
     )
     detail = "; ".join(part for part in (_found(check), check.reason) if part)
     what = " ".join(word for word in (check.bench, check.statistic, "required") if word)
-    text = _text(f"{what} {check.asked}; found {detail or 'it'}")
+    text = f"{what} {check.asked}; found {detail or 'it'}"
     if check.outcome == "fail":
         kind = "regression" if check.kind == "baseline" else check.kind
-        ET.SubElement(case, "failure", {"type": kind, "message": _text(detail)}).text = text
+        ET.SubElement(case, "failure", {"type": kind, "message": detail}).text = text
         return
     if check.outcome == "inconclusive":
-        ET.SubElement(case, "skipped", {"message": _text(f"inconclusive: {detail}")})
+        ET.SubElement(case, "skipped", {"message": f"inconclusive: {detail}"})
     ET.SubElement(case, "system-out").text = text
 
 
 def _found(check: Check) -> str:
     kind = f"{check.unit} ({check.clock_class})" if check.clock_class else check.unit
     return f"{check.found} {kind}".strip() if check.found else ""
-
-
-def _text(value: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", value)

@@ -19,6 +19,7 @@ from kadenz.report.svg.style import DARK, LIGHT, RULES
 from kadenz.report.table import join, to_csv
 from kadenz.report.whole import replaced
 from kadenz.report.zoom import library
+from kadenz.visible_text import markdown_text, visible
 
 # Small enough for a phone and for e-mail.
 MAX_BYTES = 1_000_000
@@ -69,15 +70,18 @@ def write_tables(page: Page, folder: Path) -> list[Path]:
         write_text(file, to_csv(table))
         written.append(file)
     everything = folder / "tables.md"
-    write_text(everything, f"# {page.title}\n\n" + join(page.all_tables))
+    write_text(everything, f"# {markdown_text(page.title)}\n\n" + join(page.all_tables))
     return [*written, everything]
 
 
 def write_text(file: Path, text: str) -> None:
-    """Writes a file and creates its folders. StoreError if that fails: the old one then stays."""
+    """Writes a file and creates its folders, each character visible.
+
+    StoreError if that fails: the old one then stays.
+    """
     try:
         with replaced(file) as fresh, fresh.open("w", encoding="utf-8", newline="") as out:
-            out.write(text)
+            out.write(visible(text))
     except OSError as error:
         raise StoreError(
             f"{file}: cannot be written: {error.strerror}",

@@ -22,6 +22,7 @@ from kadenz.archive.query import connect, run_sql
 from kadenz.errors import StoreError, ToolMissing, UsageError
 from kadenz.report import zoom
 from kadenz.report.svg import style
+from kadenz.visible_text import visible
 
 MARK = ".kadenz-site"  # a folder with this file may be replaced
 SPARK = 24  # newest runs in the list's lines
@@ -191,4 +192,4 @@ def _write_runs(place: Place, folder: Path, progress: Callable[[int, int], None]
 
 def _call(file: Path, name: str, value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    file.write_text(f"kadenz({json.dumps(name)},{text})\n")
+    file.write_text(visible(f"kadenz({json.dumps(name)},{text})\n"))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from kadenz.analysis.published import System
 from kadenz.analysis.units import Unit
 from kadenz.report import digits
+from kadenz.visible_text import markdown_cell, markdown_text, spreadsheet_cell
 
 
 @dataclass(frozen=True)
@@ -73,15 +74,17 @@ def badge(of: Unit | System) -> Cell:
 
 def markdown(table: Table) -> str:
     """GitHub-flavoured Markdown, with title and notes."""
-    head = "| " + " | ".join(_escape(column) for column in table.columns) + " |"
+    head = _line(table.columns)
     rule = (
         "|"
         + "|".join(" ---: " if i in table.numeric else " --- " for i in range(len(table.columns)))
         + "|"
     )
-    rows = ["| " + " | ".join(_escape(cell.text) for cell in row) + " |" for row in table.rows]
-    notes = [f"- {note}" for note in table.notes]
-    parts = [f"## {table.title}", "", head, rule, *rows]
+    rows = [
+        "| " + " | ".join(markdown_cell(cell.text) for cell in row) + " |" for row in table.rows
+    ]
+    notes = [f"- {markdown_text(note)}" for note in table.notes]
+    parts = [f"## {markdown_text(table.title)}", "", head, rule, *rows]
     return "\n".join(parts + (["", *notes] if notes else [])) + "\n"
 
 
@@ -89,7 +92,7 @@ def to_csv(table: Table) -> str:
     """Comma-separated, plain numbers, empty cells for missing values (RFC 4180)."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(table.columns)
+    writer.writerow(map(spreadsheet_cell, table.columns))
     for row in table.rows:
         writer.writerow(["" if cell.raw is None else _plain(cell.raw) for cell in row])
     return out.getvalue()
@@ -100,9 +103,9 @@ def join(tables: Sequence[Table]) -> str:
     return "\n".join(markdown(table) for table in tables)
 
 
-def _plain(raw: str | float) -> str:
-    return repr(raw) if isinstance(raw, float) else str(raw)
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(markdown_cell(cell) for cell in cells) + " |"
 
 
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")
+def _plain(raw: str | float) -> object:
+    return repr(raw) if isinstance(raw, float) else spreadsheet_cell(raw)

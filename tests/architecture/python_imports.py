@@ -15,8 +15,8 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# regular_files: files that others wrote; visible_text: their text; owner: whose a folder is; blas: its threads; side_by_side: work on every processor; values: executions that files
-# alone decide).
+# regular_files: files that others wrote; visible_text: their text; owner: whose a folder is; blas:
+# its threads; side_by_side: work on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "tools": {"errors"},

@@ -19,6 +19,7 @@ from kadenz.report import write_figures, write_page, write_tables
 from kadenz.report.render import MAX_BYTES, render
 from kadenz.report.table import Cell, Table, markdown, to_csv
 from kadenz.store import read_run
+from kadenz.visible_text import spreadsheet_cell
 from tests.synthetic import (
     HIFIVE1,
     LINUX,
@@ -316,7 +317,7 @@ def test_tables_round_trip_through_csv(page: pages.Page, tmp_path: Path) -> None
                 if cell.raw is None:
                     assert text == ""
                 elif isinstance(cell.raw, str):
-                    assert text == cell.raw
+                    assert text == spreadsheet_cell(cell.raw)
                 else:
                     assert float(text) == cell.raw
 
