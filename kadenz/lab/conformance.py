@@ -111,9 +111,12 @@ def conformance(
     )
     instrument = asked_by(name)
     image = image_of(name, instrument, setup, extra)
-    answer = _ask_image(name, image, setup, silence_s, stop or threading.Event())
+    stop = stop or threading.Event()
+    answer = _ask_image(name, image, setup, silence_s, stop)
     if answer.hello is not None:
         check_hello(name, image, answer.hello, instrument)
+    if not stop.is_set():
+        _keep(name, image, setup, answer)
     counts = instrument == "counter" and name.tier in ("emulated", "guest")
     if answer.failure is not None or not counts:
         return answer
@@ -123,19 +126,21 @@ def conformance(
 def _ask_image(
     name: TargetName, image: Image, setup: Setup, silence_s: float, stop: threading.Event
 ) -> Conformance:
-    """Asks the image and keeps its answer."""
-    answer = ask(
+    return ask(
         lambda: make_target(name, "counter", image, setup),
         str(name),
         silence_s=silence_s + (BOOT_S if setup.guest is not None else 0.0),
         stop=stop,
         symbol_at=image.elf.symbol_at,
     )
-    if not stop.is_set():
-        failure = answer.failure.message if answer.failure is not None else ""
-        kept = _Kept(_identity(name, image, setup), answer.cases, failure)
-        keep_answer(image, _FILE, kept)
-    return answer
+
+
+def _keep(name: TargetName, image: Image, setup: Setup, answer: Conformance) -> _Kept:
+    """Keeps the answer of an image beside it."""
+    failure = answer.failure.message if answer.failure is not None else ""
+    kept = _Kept(_identity(name, image, setup), answer.cases, failure)
+    keep_answer(image, _FILE, kept)
+    return kept
 
 
 def _identity(name: TargetName, image: Image, setup: Setup) -> str:
@@ -163,8 +168,8 @@ def port_warnings(name: TargetName, image: Image, setup: Setup) -> list[Stamp]:
         setup = dataclasses.replace(setup, guest=setup.guest.bare())
     kept = _kept(name, image, setup)
     if kept is None and name.tier in _DECIDED_BY_FILES and not _is_own(name, setup):
-        _ask_image(name, image, setup, _SILENCE_S, threading.Event())
-        kept = _kept(name, image, setup)
+        answer = _ask_image(name, image, setup, _SILENCE_S, threading.Event())
+        kept = _keep(name, image, setup, answer)
     failed = [case for case in kept.cases if case.result == "fail"] if kept is not None else []
     if kept is None or not failed:
         return []
