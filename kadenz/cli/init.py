@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -90,4 +91,4 @@ def init(folder: Path) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         click.echo(f"wrote  {file}")
-    click.echo(f"try:   cd {folder} && kadenz run first --quick")
+    click.echo(f"try:   cd {shlex.quote(str(folder))} && kadenz run first --quick")

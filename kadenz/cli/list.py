@@ -164,9 +164,9 @@ def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
         return None, "needs --image"
     if source is not None and source.left_to_user:
         return None, f"needs --kernel-source {name.kernel}=DIR"
-    if not build or name.tier == "board":
-        return remembered_catalog(name), "not built" if name.kernel else "not asked yet"
     try:
+        if not build or name.tier == "board":
+            return remembered_catalog(name), "not built" if name.kernel else "not asked yet"
         return catalog_of(name), ""
     except KadenzError as error:
         return None, error.message

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import threading
@@ -218,7 +219,9 @@ def measure_call(call: Call) -> int:
         return EXIT_PASS
     code = conclude(results, wanted.report, as_json=as_json, stopped=stop.is_set())
     if rounds and results:
-        click.echo(f"the rounds are in {folder}: kadenz compare {folder}", err=True)
+        click.echo(
+            f"the rounds are in {folder}: kadenz compare {shlex.quote(str(folder))}", err=True
+        )
     return code
 
 

@@ -31,6 +31,8 @@ Files = dict[str, list[Path]]  # of one kind of part, by the part's name
 
 # A file that every folder with kadenz's own parts has.
 _MARK = Path("suite/include/kadenz/kernel.h")
+# A part's name becomes part of paths, commands and the names of targets.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 # Folders that are templates for new parts.
 _NO_PARTS = {"template", "conformance"}
 
@@ -118,7 +120,10 @@ def _cached_builds() -> Path | None:
 def benches() -> list[Path]:
     """The C files in the lab's bench/: benchmarks that become part of each image."""
     lab = find_lab()
-    return sorted((lab.folder / "bench").glob("*.c")) if lab is not None else []
+    files = sorted((lab.folder / "bench").glob("*.c")) if lab is not None else []
+    for file in files:
+        _check_name("benchmark's file", file.name, file)
+    return files
 
 
 def mechanisms() -> Mechanisms:
@@ -340,6 +345,10 @@ def problems() -> list[KadenzError]:
         (_SERVER, debug_server),
     ]
     errors: list[KadenzError] = []
+    try:
+        benches()
+    except KadenzError as error:
+        errors.append(error)
     for kind, read in readers:
         for name in _found(kind):
             try:
@@ -371,6 +380,7 @@ def _single_file(kind: _Kind, name: str, found: Files) -> Path:
     if name not in found:
         raise UsageError(f"no {kind.word} `{name}`", remedy=did_you_mean(name, list(found)))
     first, *others = found[name]
+    _check_name(kind.word, name, first.parent if kind.pattern.count("/") > 1 else first)
     if others:
         raise ConfigError(
             f"{kind.word} `{name}` is found twice: {first} and {others[0]}",
@@ -379,8 +389,19 @@ def _single_file(kind: _Kind, name: str, found: Files) -> Path:
     return first
 
 
+def _check_name(word: str, name: str, path: Path) -> None:
+    """ConfigError for a name that a shell, CMake or the command line would take apart."""
+    if not _NAME.fullmatch(name):
+        raise ConfigError(
+            f"{str(path)!r}: the name of a {word} has letters, digits and `_ . + -`",
+            remedy="Rename it",
+        )
+
+
 def _single(kind: _Kind) -> dict[str, Path]:
-    return {name: files[0] for name, files in _found(kind).items() if len(files) == 1}
+    """Those of a kind that are found once and have a valid name."""
+    found = _found(kind).items()
+    return {name: one[0] for name, one in found if len(one) == 1 and _NAME.fullmatch(name)}
 
 
 def _valid(files: Files, read: Callable[[str], T]) -> dict[str, T]:

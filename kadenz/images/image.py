@@ -27,6 +27,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, TargetFailed, UsageError
 from kadenz.images import compiler_cache, shared_name
+from kadenz.images.build_paths import check_paths
 from kadenz.images.footprint import weights
 from kadenz.images.private_copy import is_private_copy, private_copy
 from kadenz.images.program import build_program
@@ -92,6 +93,7 @@ def build_image(
     source = kernel_source(target.kernel, kernel, tree, cores=board.cores)
     extra = [*inventory.benches(), *extra_bench]
     folder = image_folder(target, instrument, tree, extra, isa, console)
+    check_paths([folder, inventory.root()])
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
         if extra_bench:
@@ -141,6 +143,7 @@ def compile_commands(
 
     `folder` is empty; CMake writes there. Raises as `build_image`.
     """
+    check_paths([folder, inventory.root()])
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     # A kernel with a build of its own brings itself; a tree for it is refused.
     given = tree is None and kernel.own_build
@@ -187,11 +190,16 @@ def _options(
     source: Source | None,
     extra: Sequence[Path],
 ) -> dict[str, str]:
+    kernel_folder = inventory.kernel_folder(_port(target))
+    board_folder = inventory.board_folder(target.board)
+    check_paths([kernel_folder, board_folder, *extra])
+    if source:
+        check_paths([source.folder, *source.include])
     options = {
         "KDZ_KERNEL": _port(target),
         "KDZ_BOARD": target.board,
-        "KDZ_KERNEL_DIR": str(inventory.kernel_folder(_port(target))),
-        "KDZ_BOARD_DIR": str(inventory.board_folder(target.board)),
+        "KDZ_KERNEL_DIR": str(kernel_folder),
+        "KDZ_BOARD_DIR": str(board_folder),
         "KDZ_INSTRUMENT": instrument,
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
     }

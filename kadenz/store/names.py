@@ -119,7 +119,7 @@ def named(folder: Path, text: str, note: Callable[[str], None] = lambda text: No
     """The runs in `folder` with this name or id, or those of the latest call; [] if there is none.
 
     `text` is "latest", a name or an id. `latest` ignores runs of other users but root's, and runs
-    of the future: `note` is told of each that is later than the latest.
+    of the future: `note` takes a line about each that is later than the latest.
     """
     runs = runs_below(folder)
     if text == LATEST:
