@@ -187,11 +187,12 @@ def measure_call(call: Call) -> int:
     """Measures what a call asks for, or what its earlier runs left. Returns the exit code."""
     from kadenz.cli.run_end import conclude
     from kadenz.cli.run_farm import on_farm
-    from kadenz.cli.run_request import lab_defaults, rounds_folder
+    from kadenz.cli.run_request import lab_defaults, note_needless_root, rounds_folder
 
     what, how, wanted = call.options.what, call.options.how, call.options.results
     output, rounds = lab_defaults(wanted.output, how.rounds)
     requests = _requests(call, output)
+    note_needless_root(requests)
     if call.earlier:
         click.echo(f"starts {_starts(requests)}", err=True)
     asked = planned_deadlines(what.deadlines, [request.campaign for request in requests])

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from kadenz.config.params import Value, parse_value
 from kadenz.errors import UsageError
@@ -166,3 +169,19 @@ def rounds_folder(output: Path) -> Path:
         if not folder.exists():
             return folder
     raise UsageError(f"{output}/{name}: no free name", remedy="Name another folder with --output")
+
+
+def note_needless_root(requests: Sequence[Request]) -> None:
+    """A line if sudo started a call whose targets files alone decide: they need no rights.
+
+    A container without sudo, where root may be the only user, gets none.
+    """
+    from kadenz.config.manifest import REPEATABLE
+
+    tiers = {name.tier for request in requests for name in request.targets}
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID") and tiers <= {*REPEATABLE}:
+        click.echo(
+            "note: root-not-needed: these targets need no rights of root, and an image of others "
+            "has fewer without: leave sudo out",
+            err=True,
+        )
