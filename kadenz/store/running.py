@@ -90,7 +90,7 @@ def storage_of(folder: Path) -> Path | None:
 def _storage(text: bytes) -> Path | None:
     try:
         name = msgspec.json.decode(text, type=_Note).storage
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None  # killed before it was written
     file = Path(name)
     # A folder may come from anywhere, and this file is deleted once the folder is complete.

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
 from kadenz.config.timeline import TIMELINE_VERSION, Timeline
 from kadenz.errors import StoreError
+from kadenz.regular_files import read_regular
 from kadenz.store.layout import TIMELINE_SUFFIX, TIMELINES
 from kadenz.store.reader import Run
 
@@ -19,12 +22,11 @@ def read_timelines(run: Run) -> list[Timeline]:
     found = []
     for file in sorted((run.path / TIMELINES).glob(f"*{TIMELINE_SUFFIX}")):
         try:
-            one = msgspec.json.decode(file.read_bytes(), type=Timeline)
-        except (OSError, msgspec.DecodeError) as error:
-            raise StoreError(
-                f"{file}: not a timeline: {error}",
-                remedy="Copy the folder again from its origin, or repeat the measurement",
-            ) from None
+            one = msgspec.json.decode(read_regular(file, inside=run.path), type=Timeline)
+        except OSError as error:
+            raise _damaged(file, error.strerror or str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise _damaged(file, str(error)) from None
         if one.version != TIMELINE_VERSION:
             raise StoreError(
                 f"{file}: a timeline of version {one.version}; this kadenz reads version "
@@ -33,3 +35,10 @@ def read_timelines(run: Run) -> list[Timeline]:
             )
         found.append(one)
     return found
+
+
+def _damaged(file: Path, what: str) -> StoreError:
+    return StoreError(
+        f"{file}: not a timeline: {what}",
+        remedy="Copy the folder again from its origin, or repeat the measurement",
+    )
