@@ -4,18 +4,32 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import zlib
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+
+from kadenz.errors import UsageError
+from kadenz.regular_files import open_regular, read_regular
 
 _WRITE, _ALLOC, _EXEC, _TLS = 1, 2, 4, 0x400  # sh_flags, System V gABI chapter 4
 _HOSTED = {"PT_INTERP", "PT_DYNAMIC", "PT_PHDR"}  # program headers for a loader
 # Of e_flags: mask, value, extension. RISC-V ELF psABI: EF_RISCV_RVC, _FLOAT_ABI_*, _RVE.
 _RISCV_FLAGS = ((1, 1, "c"), (6, 2, "f"), (6, 4, "d"), (8, 8, "e"))
 
+
+HOW = "Pass the linked image: the .elf file of your build"
+_MAGIC = b"\x7fELF"
+_MOST_BYTES = 1 << 30  # of a file, and of a section that is unpacked
+_MOST_SEGMENTS = 1024
+_HEADER_BYTES = 40  # of a section in a 32-bit file
+_MOST_LETTERS = 1 << 28  # of the names of all symbols; names may share their bytes
 
 # Code runs, constants are read, data has initial values, zeroed memory has none in the file.
 SectionKind = Literal["code", "constants", "data", "zeroed"]
@@ -75,8 +89,66 @@ class _Entry(NamedTuple):
     section: Any
 
 
+@cache
+def damage() -> tuple[type[Exception], ...]:
+    """What pyelftools raises for a damaged file, and what follows from values that no file has."""
+    from elftools.common.exceptions import DWARFError, ELFError
+    from elftools.construct.core import ConstructError
+
+    return (
+        *(ELFError, DWARFError, ConstructError, zlib.error, ValueError, LookupError, TypeError),
+        *(AttributeError, ArithmeticError, MemoryError, RecursionError, AssertionError),
+        NotImplementedError,
+    )
+
+
+def damaged(file: Path, error: object) -> UsageError:
+    """A file whose content contradicts itself."""
+    return UsageError(f"{file}: damaged ELF file: {error}", remedy=HOW)
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Any]:
+    """An ELFFile of pyelftools. Damage that shows while it is open is a UsageError."""
+    from elftools.elf.elffile import ELFFile
+
+    # An OSError inside: a place of 64 bits is beyond what seek takes.
+    broken: tuple[type[Exception], ...] = (OSError, *damage())
+    with open_regular(file) as stream:
+        if stream.read(len(_MAGIC)) != _MAGIC:
+            raise UsageError(f"{file}: not an ELF file", remedy=HOW)
+        try:
+            elf = ELFFile(stream)
+            _check(elf, os.fstat(stream.fileno()).st_size)
+            yield elf
+        except broken as error:
+            raise damaged(file, error or type(error).__name__) from None
+
+
+def _check(elf: Any, size: int) -> None:
+    """ValueError for counts and sizes that take hours or gigabytes to read."""
+    if size > _MOST_BYTES:
+        raise ValueError(f"it has {size:,} bytes")
+    if elf.num_sections() * _HEADER_BYTES > size or elf.num_segments() > _MOST_SEGMENTS:
+        raise ValueError(f"{elf.num_sections()} sections, {elf.num_segments()} segments")
+    for section in elf.iter_sections():
+        # Debug information is unpacked, and zeros are made where a section has no bytes.
+        if section.data_size > _MOST_BYTES and not section["sh_flags"] & _ALLOC:
+            raise ValueError(f"section {section.name} of {section.data_size:,} bytes")
+
+
+def symbols_of(table: Any) -> Iterator[Any]:
+    """The symbols of a table, none for None. ValueError for names beyond any file's."""
+    letters = 0
+    for symbol in table.iter_symbols() if table is not None else ():
+        letters += len(symbol.name)
+        if letters > _MOST_LETTERS:
+            raise ValueError(f"more than {_MOST_LETTERS:,} letters of symbols")
+        yield symbol
+
+
 class Elf:
-    """An ELF file, read on first access."""
+    """An ELF file, read on first access. UsageError where it is damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -84,15 +156,12 @@ class Elf:
     @cached_property
     def sha256(self) -> str:
         """Digest of the whole file."""
-        return hashlib.sha256(self.path.read_bytes()).hexdigest()
+        return hashlib.sha256(read_regular(self.path, limit=_MOST_BYTES)).hexdigest()
 
     @cached_property
     def sections(self) -> list[Section]:
         """The loaded sections, by address."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            elf = ELFFile(file)
+        with opened(self.path) as elf:
             segments = _loaded(elf)
             found = [
                 Section(
@@ -133,10 +202,8 @@ class Elf:
 
     def contents(self, section: str) -> bytes:
         """The bytes of a section."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            return bytes(ELFFile(file).get_section_by_name(section).data())
+        with opened(self.path) as elf:
+            return bytes(elf.get_section_by_name(section).data())
 
     @cached_property
     def riscv_arch(self) -> str:
@@ -144,10 +211,8 @@ class Elf:
 
         "" if the file does not say. Source: RISC-V ELF psABI, Tag_RISCV_arch.
         """
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            section = ELFFile(file).get_section_by_name(".riscv.attributes")
+        with opened(self.path) as elf:
+            section = elf.get_section_by_name(".riscv.attributes")
             found = re.search(rb"rv(?:32|64)[a-z0-9_]+", section.data()) if section else None
         return found[0].decode() if found else ""
 
@@ -157,32 +222,26 @@ class Elf:
 
         Of a file that does not say, those that the flags of its header show: {"c"}.
         """
-        from elftools.elf.elffile import ELFFile
-
         words = self.riscv_arch[4:].split("_")
         letters = {letter for word in words if len(letter := re.sub(r"\d+p\d+$", "", word)) == 1}
         if letters:
             return letters
-        with self.path.open("rb") as file:
-            header = ELFFile(file).header
+        with opened(self.path) as elf:
+            header = elf.header
         flags = header["e_flags"] if header["e_machine"] == "EM_RISCV" else 0
         return {letter for mask, value, letter in _RISCV_FLAGS if flags & mask == value}
 
     @cached_property
     def machine(self) -> str:
         """The instruction set: "EM_RISCV", "EM_ARM"."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            return str(ELFFile(file)["e_machine"])
+        with opened(self.path) as elf:
+            return str(elf["e_machine"])
 
     @cached_property
     def entry(self) -> int:
         """The address of the first instruction, without the bit that marks Thumb code."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            return int(ELFFile(file)["e_entry"]) & ~1
+        with opened(self.path) as elf:
+            return int(elf["e_entry"]) & ~1
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -211,10 +270,7 @@ class Elf:
     @cached_property
     def _table(self) -> list[_Entry]:
         """The symbols that lie in a section, as the file has them; none in a stripped file."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            elf = ELFFile(file)
+        with opened(self.path) as elf:
             table = elf.get_section_by_name(".symtab")
             sections = dict(enumerate(elf.iter_sections()))
             return [
@@ -225,7 +281,7 @@ class Elf:
                     entry["st_info"]["type"],
                     sections[entry["st_shndx"]],
                 )
-                for symbol in (table.iter_symbols() if table is not None else ())
+                for symbol in symbols_of(table)
                 if (entry := symbol.entry)["st_shndx"] in sections
             ]
 

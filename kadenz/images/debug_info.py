@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-import io
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from kadenz.config import inventory
+from kadenz.elf import damage, damaged, opened
 from kadenz.images.dwarf import read_dwarf
+
+_Asked = ParamSpec("_Asked")
+_Found = TypeVar("_Found")
 
 _SIZED = {
     "DW_TAG_structure_type",
@@ -65,8 +68,21 @@ class _Lines(NamedTuple):
         return bisect_right(self.starts, address) - 1
 
 
+def _whole(read: Callable[Concatenate[DebugInfo, _Asked], _Found]) -> Callable[..., _Found]:
+    """A question to debug information: UsageError where it is damaged."""
+
+    @wraps(read)
+    def checked(self: DebugInfo, *asked: _Asked.args, **named: _Asked.kwargs) -> _Found:
+        try:
+            return read(self, *asked, **named)
+        except damage() as error:
+            raise damaged(self.path, error or type(error).__name__) from None
+
+    return checked
+
+
 class DebugInfo:
-    """The debug information of an ELF file, read on first access."""
+    """The debug information of an ELF file, read on first access. UsageError for damage."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -74,10 +90,10 @@ class DebugInfo:
 
     @cached_property
     def _dwarf(self) -> Any:
-        from elftools.elf.elffile import ELFFile
+        with opened(self.path) as elf:
+            return read_dwarf(elf)
 
-        return read_dwarf(ELFFile(io.BytesIO(self.path.read_bytes())))
-
+    @_whole
     def source_at(self, address: int) -> Path | None:
         """The source file of the code at `address`; None without debug information."""
         starts = [start for start, _, _ in self._code]
@@ -86,10 +102,12 @@ class DebugInfo:
             return None
         return self._code[index][2]
 
+    @_whole
     def source_of_data(self, address: int) -> Path | None:
         """The source file that defines the variable at `address`."""
         return self._data.get(address)
 
+    @_whole
     def lines(self, addresses: Collection[int]) -> dict[int, tuple[Path, int]]:
         """The source file and line of each of these addresses that has them."""
         wanted = sorted(addresses)
@@ -116,6 +134,7 @@ class DebugInfo:
             self._tables[unit.offset] = _lines_of(found, program)
         return self._tables[unit.offset]
 
+    @_whole
     def type_sizes(self, names: Collection[str]) -> dict[str, int]:
         """Bytes of each structure, union or typedef of `names` that the image's sources define.
 
@@ -132,6 +151,7 @@ class DebugInfo:
                         found[wanted] = size
         return found
 
+    @_whole
     def member(self, structure: str, name: str) -> Member | None:
         """A member of a structure; None if the image's sources define neither."""
         for unit in self._units():
@@ -141,6 +161,7 @@ class DebugInfo:
                     return Member(offset, *_text_of(child))
         return None
 
+    @_whole
     def place(self, path: str) -> tuple[str, int] | None:
         """The variable of "variable.member.member" and the offset of its last member.
 
@@ -160,6 +181,7 @@ class DebugInfo:
                     return variable, offset
         return None
 
+    @_whole
     def definition(self, variable: str) -> Path | None:
         """The source file that defines the global variable of this name."""
         for unit in self._units():
@@ -314,10 +336,23 @@ def _named(die: Any, scope: str) -> Iterator[tuple[str, Any]]:
             yield full, child
 
 
-def _plain(die: Any) -> Any:
-    """The type without its names and qualifiers; of an array, its elements'."""
-    while die.tag in _TRANSPARENT and "DW_AT_type" in die.attributes:
+def _types(die: Any) -> Iterator[Any]:
+    """An entry, its type, the type of that. ValueError for one that is its own type."""
+    seen = set()
+    while die.offset not in seen:
+        seen.add(die.offset)
+        yield die
+        if "DW_AT_type" not in die.attributes:
+            return
         die = die.get_DIE_from_attribute("DW_AT_type")
+    raise ValueError(f"the type at {die.offset:#x} refers to itself")
+
+
+def _plain(die: Any, transparent: Collection[str] = _TRANSPARENT) -> Any:
+    """The type without its names and qualifiers; of an array, its elements'."""
+    for one in _types(die):
+        if (die := one).tag not in transparent:
+            break
     return die
 
 
@@ -343,9 +378,8 @@ def _offset(variable: Any, names: list[str]) -> int | None:
 
 def _text_of(member: Any) -> tuple[int, int]:
     """Bytes of a member that is an array of characters, and of one that points to them."""
-    die = member.get_DIE_from_attribute("DW_AT_type")
-    while die.tag in _TRANSPARENT - {"DW_TAG_array_type"}:
-        die = die.get_DIE_from_attribute("DW_AT_type")
+    type = member.get_DIE_from_attribute("DW_AT_type")
+    die = _plain(type, _TRANSPARENT - {"DW_TAG_array_type"})
     if die.tag == "DW_TAG_pointer_type":
         return 0, int(die.attributes["DW_AT_byte_size"].value)
     for child in die.iter_children():
@@ -356,8 +390,5 @@ def _text_of(member: Any) -> tuple[int, int]:
 
 def _size(die: Any) -> int | None:
     """Bytes of a type; None for a declaration without definition."""
-    while "DW_AT_byte_size" not in die.attributes:
-        if "DW_AT_type" not in die.attributes:
-            return None
-        die = die.get_DIE_from_attribute("DW_AT_type")
-    return int(die.attributes["DW_AT_byte_size"].value)
+    sizes = (one.attributes.get("DW_AT_byte_size") for one in _types(die))
+    return next((int(size.value) for size in sizes if size is not None), None)

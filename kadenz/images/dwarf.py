@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from typing import Any
 
+_PASSES = 16  # over the entries of a unit, of at least a byte each
+
 
 def read_dwarf(elf: Any) -> Any:
     """The DWARFInfo of an ELFFile; None if the file has none."""
     if not elf.has_dwarf_info():
         return None
-    dwarf = elf.get_dwarf_info()
+    dwarf = elf.get_dwarf_info(follow_links=False)
     tables: dict[int, _Abbreviations] = {}
 
     def table(offset: int) -> _Abbreviations:
@@ -24,7 +26,34 @@ def read_dwarf(elf: Any) -> Any:
         return tables[offset]
 
     dwarf.get_abbrev_table = table
+    parse = dwarf._parse_CU_at_offset
+    dwarf._parse_CU_at_offset = lambda offset: _forwards(parse(offset))
     return dwarf
+
+
+def _forwards(unit: Any) -> Any:
+    """A compile unit whose entries are passed forwards, and each a few times.
+
+    pyelftools goes where an entry says that its sibling is. ValueError for one before it, and for
+    siblings inside of each other: their number grows as a power of two.
+    """
+    get, left = unit._get_cached_DIE, _PASSES * (unit["unit_length"] + 1)
+
+    def entry(offset: int) -> Any:
+        nonlocal left
+        left -= 1
+        die = get(offset)
+        sibling = die.attributes.get("DW_AT_sibling")
+        if sibling is not None:
+            base = 0 if sibling.form == "DW_FORM_ref_addr" else unit.cu_offset
+            if sibling.value + base <= offset:
+                raise ValueError(f"the entry at {offset:#x} is before itself")
+        if left < 0:
+            raise ValueError(f"the entry at {offset:#x} is in many others")
+        return die
+
+    unit._get_cached_DIE = entry
+    return unit
 
 
 class _Abbreviations:

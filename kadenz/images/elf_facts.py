@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from kadenz.elf import HOW, opened, symbols_of
 from kadenz.errors import UsageError
 from kadenz.images.dwarf import read_dwarf
 
@@ -30,29 +31,11 @@ class ElfFacts:
 
 def read_facts(file: Path) -> ElfFacts:
     """Reads the facts. Raises UsageError for a file that is missing, or not a whole ELF file."""
-    from elftools.common.exceptions import ELFError
-    from elftools.construct.core import ConstructError
-    from elftools.elf.elffile import ELFFile
-
-    remedy = "Pass the linked image: the .elf file of your build"
     try:
-        with file.open("rb") as stream:
-            if stream.read(4) != b"\x7fELF":
-                raise UsageError(f"{file}: not an ELF file", remedy=remedy)
-            return _facts(ELFFile(stream))
+        with opened(file) as elf:
+            return _facts(elf)
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}", remedy=remedy) from None
-    except (
-        ELFError,
-        ConstructError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        MemoryError,
-    ) as error:
-        raise UsageError(f"{file}: damaged ELF file: {error}", remedy=remedy) from None
+        raise UsageError(f"{file}: {error.strerror}", remedy=HOW) from None
 
 
 def _facts(elf: Any) -> ElfFacts:
@@ -64,7 +47,7 @@ def _facts(elf: Any) -> ElfFacts:
         machine=str(elf["e_machine"]),
         bits=int(elf.elfclass),
         occupied=tuple(dict.fromkeys(_occupied(elf))),
-        symbols=None if table is None else frozenset(s.name for s in table.iter_symbols()),
+        symbols=None if table is None else frozenset(s.name for s in symbols_of(table)),
         compilers=tuple(dict.fromkeys(compilers)),
         flags=next((_flags(p) for folder, p in producers if folder == _SUITE_FOLDER), ""),
     )

@@ -59,17 +59,10 @@ def built(
 
 def of_file(program: Path) -> BuildEntry:
     """An image that somebody else built. UsageError if it is none, or cannot be attributed."""
-    from elftools.common.exceptions import ELFError
-
     if not program.is_file():
         raise UsageError(f"{program}: no such file", remedy="Name an ELF file, or a target")
     elf = Elf(program)
-    try:
-        sizes, entries = elf.sizes, footprint(program)
-    except ELFError:
-        raise UsageError(
-            f"{program}: not an ELF file", remedy="Name the linked image, with its symbols"
-        ) from None
+    sizes, entries = elf.sizes, footprint(program)
     return BuildEntry(
         compiler="",
         compiler_version="",

@@ -38,7 +38,7 @@ ARROWS: dict[str, set[str]] = {
         "regular_files",
         "errors",
     },
-    "images": {"config", "tools", "elf", "build_key", "errors"},
+    "images": {"config", "tools", "elf", "build_key", "regular_files", "errors"},
     "values": {"config.manifest", "tools", "owner", "errors"},
     "targets": {
         "values",
