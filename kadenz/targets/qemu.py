@@ -99,7 +99,7 @@ class QemuTarget(QemuProcess):
 
 def _with_whole_paths(words: Iterable[str]) -> tuple[list[str], list[Path]]:
     """A board's own arguments for another working folder: files that they name by a path get their
-    whole path. Also these files."""
+    whole path, in an option `name=value` with its commas doubled. Also these files."""
     found: list[Path] = []
 
     def whole(match: re.Match[str]) -> str:
@@ -107,7 +107,7 @@ def _with_whole_paths(words: Iterable[str]) -> tuple[list[str], list[Path]]:
         if not file.exists():
             return match[0]
         found.append(file)
-        return str(file)
+        return str(file).replace(",", ",," if "=" in match.string else ",")
 
     return [re.sub(r"[^,=:]*/[^,=:]*", whole, word) for word in words], found
 

@@ -8,6 +8,7 @@ virtual clock: it took a fifth of QEMU's processor time.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,7 +48,12 @@ class Monitor:
 @contextlib.contextmanager
 def connected(file: Path, timeout_s: float) -> Iterator[Monitor]:
     """The monitor at the socket `file`; each answer may take `timeout_s`. Raises OSError."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(timeout_s)
-        connection.connect(str(file))
-        yield Monitor(connection)
+    folder = os.open(file.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout_s)
+            # The path of a socket has less than 108 bytes, whatever the folder's.
+            connection.connect(f"/proc/self/fd/{folder}/{file.name}")
+            yield Monitor(connection)
+    finally:
+        os.close(folder)

@@ -15,8 +15,7 @@ from typing import IO
 
 from kadenz.owner import name_space, started
 
-# Followed by its creator (name space, PID, start time) and a number. It is short: the path of a
-# socket in the folder has less than 108 bytes.
+# Followed by its creator (name space, PID, start time) and a number.
 _PREFIX = "kadenz-"
 _numbers = itertools.count()  # each once: a target may remove its folder twice
 _READ_BYTES = 1 << 18
