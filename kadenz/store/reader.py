@@ -115,9 +115,12 @@ def _map(folder: Path, entry: LaneEntry) -> NDArray[Any]:
             if entry.taken == 0:
                 return np.empty(0, dtype=dtype)
             shape = (entry.taken,)
-            return np.memmap(file, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=shape)
+            values = np.memmap(file, dtype=dtype, mode="r", offset=HEADER_BYTES, shape=shape)
     except OSError as error:
         raise _damaged(path, error.strerror or str(error)) from None
+    if dtype.kind == "f" and not np.isfinite(values).all():
+        raise _damaged(path, "a value is not a finite number")
+    return values
 
 
 def _check(path: Path, file: BufferedReader, entry: LaneEntry, *, growing: bool) -> None:

@@ -7,6 +7,7 @@ record becomes invalid with the gap named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -31,6 +32,8 @@ from kadenz.wire.messages import (
 )
 
 _SPANS = "<u4"  # numpy type of the suite's samples
+_LONGEST_NAME = 100  # of a benchmark, or of a lane: both are in the name of a file
+_IN_FILE = re.compile(r"\W")  # what the name of a file has a dash for
 _NARROW = 32  # bits of stamps that wrap while something is measured
 
 
@@ -103,6 +106,7 @@ class Assembler:
         self.unusable = 0  # closed, and failed or invalid
         self.samples = 0  # values received
         self._open: dict[int, _Open] = {}
+        self._begun: set[int] = set()
 
     @property
     def current(self) -> Begin | None:
@@ -163,10 +167,24 @@ class Assembler:
 
     def _begin(self, begin: Begin, sequence: int) -> None:
         if begin.record in self._open:
-            self._broken(f"record {begin.record} begins again before its end", sequence)
             self._close(begin.record, None, "its end was lost")
+        why = self._refusal(begin)
+        if why:
+            self._broken(f"record {begin.record} {why}", sequence)
+            return
+        self._begun.add(begin.record)
         self._open[begin.record] = _Open(begin)
         self.sink.opened(begin)
+
+    def _refusal(self, begin: Begin) -> str:
+        """Why a record has no files of its own; "" for one that has."""
+        if begin.record in self._begun:
+            return "begins a second time"
+        if max(len(name.encode()) for name in (begin.bench, *begin.lanes)) > _LONGEST_NAME:
+            return f"has a name of more than {_LONGEST_NAME} bytes"
+        if len({_IN_FILE.sub("-", lane) for lane in begin.lanes}) < len(begin.lanes):
+            return "has two lanes of one name"
+        return ""
 
     def _values(self, samples: Samples, sequence: int) -> None:
         state = self._open.get(samples.record)
@@ -185,6 +203,10 @@ class Assembler:
             name = state.begin.lanes[samples.lane]
             state.holed[samples.lane] = True
             state.spoil(f"lane {name}: expected value {expected}, received {samples.first}")
+        if samples.values.dtype.kind == "f" and not np.isfinite(samples.values).all():
+            name = state.begin.lanes[samples.lane]
+            state.holed[samples.lane] = True
+            state.spoil(f"lane {name}: a value is not a finite number")
         if state.holed[samples.lane]:
             return
         self._order(state, samples)

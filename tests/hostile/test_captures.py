@@ -13,7 +13,7 @@ import random
 import struct
 import tracemalloc
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -252,7 +252,11 @@ def test_a_pipe_may_be_named_as_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["x.sr", "x.npy", "x.dat"])
 def test_what_needs_a_file_does_not_wait_for_a_pipe(name: str, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / name)
-    read = {"x.sr": open_waveform, "x.npy": read_series, "x.dat": lambda f: list(reported(f))}
+    read: dict[str, Callable[[Path], object]] = {
+        "x.sr": open_waveform,
+        "x.npy": read_series,
+        "x.dat": lambda f: list(reported(f)),
+    }
     with pytest.raises(UsageError, match="a pipe in the place of a file"):
         read[name](tmp_path / name)
 
@@ -264,9 +268,9 @@ def test_options_that_are_no_numbers_are_named(value: str, tmp_path: Path) -> No
     asked = ["--begin", "D0", "--end", "D1", "--bench", "itc/queue"]
     asked += ["--target", "freertos/stm32f4@board"]
     for words in (
-        ["jitter", file, "--period-us", value],
-        ["jitter", file, "--period-us", "1", "--limit", value],
-        ["import", file, "--glitch", value, *asked],
+        ["jitter", str(file), "--period-us", value],
+        ["jitter", str(file), "--period-us", "1", "--limit", value],
+        ["import", str(file), "--glitch", value, *asked],
     ):
         done = kadenz(*words)
         assert done.returncode == 2 and "not a" in done.stderr and "Traceback" not in done.stderr

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kadenz.errors import StoreError
@@ -15,7 +16,8 @@ from kadenz.store.profiles import read_profiles
 from kadenz.store.reader import Run
 from kadenz.store.running import is_held, storage_of
 from kadenz.store.timelines import read_timelines
-from tests.synthetic import HIFIVE1, manifest
+from tests.forked import kadenz
+from tests.synthetic import HIFIVE1, Point, Samples, manifest, write_run
 
 READERS: dict[str, Callable[[Run], object]] = {
     f"{PROFILES}/00010-a{PROFILE_SUFFIX}": read_profiles,
@@ -75,3 +77,14 @@ def test_a_note_is_a_small_file_of_the_folder(run: Run) -> None:
     ):
         note.write_bytes(content)
         assert storage_of(run.path) is None
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("lane", ["core0", "core0:cycle"])
+def test_a_value_that_is_no_number_is_damage(lane: str, value: float, tmp_path: Path) -> None:
+    lanes: dict[str, Samples] = {"core0": np.arange(500.0), "core0:cycle": np.arange(500.0)}
+    lanes[lane][7] = value
+    made = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])
+    done = kadenz("show", made)
+    assert done.returncode == 1 and "a value is not a finite number" in done.stderr
+    assert "Traceback" not in done.stderr
