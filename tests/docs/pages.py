@@ -13,7 +13,7 @@ PAGES = (
     "docs/tutorial.md",
     *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs" / "how-to").glob("*.md")),
 )
-_BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"\s+# .*$")
 _SHELL = {"", "sh", "console"}
 _FIRST = {"cd", "kadenz", "sudo", "cp", "mkdir", "sed", "make", "python", ".", "git", "rm"}
@@ -25,7 +25,7 @@ def commands(page: str) -> Iterator[str]:
     A block with prompts is a dialogue: lines without a prompt are output. A command continues after
     a backslash at the end of a line, and until its quotes are closed.
     """
-    for block in _BLOCK.finditer((ROOT / page).read_text()):
+    for block in BLOCK.finditer((ROOT / page).read_text()):
         if block["language"] not in _SHELL:
             continue
         dialogue = re.search(r"^\$ ", block["text"], re.MULTILINE) is not None
