@@ -150,7 +150,7 @@ def test_notes_are_read_in_linear_time(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("time", [b"nan", b"inf", b"1e999", b"-inf"])
-def test_a_time_that_is_no_number_is_damage(time: bytes, tmp_path: Path) -> None:
+def test_a_time_without_a_finite_value_is_damage(time: bytes, tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_bytes(b"Time [s],D0,D1\n0.0,0,1\n%s,1,0\n" % time)
     assert np.isfinite(open_waveform(file).printed_step)
@@ -267,11 +267,12 @@ def test_options_that_are_no_numbers_are_named(value: str, tmp_path: Path) -> No
     file.write_text("1\n2\n3\n")
     asked = ["--begin", "D0", "--end", "D1", "--bench", "itc/queue"]
     asked += ["--target", "freertos/stm32f4@board"]
-    for words in (
+    calls: tuple[list[str], ...] = (
         ["jitter", str(file), "--period-us", value],
         ["jitter", str(file), "--period-us", "1", "--limit", value],
         ["import", str(file), "--glitch", value, *asked],
-    ):
+    )
+    for words in calls:
         done = kadenz(*words)
         assert done.returncode == 2 and "not a" in done.stderr and "Traceback" not in done.stderr
 

@@ -81,7 +81,7 @@ def test_a_note_is_a_small_file_of_the_folder(run: Run) -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("lane", ["core0", "core0:cycle"])
-def test_a_value_that_is_no_number_is_damage(lane: str, value: float, tmp_path: Path) -> None:
+def test_a_value_that_is_not_finite_is_damage(lane: str, value: float, tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"core0": np.arange(500.0), "core0:cycle": np.arange(500.0)}
     lanes[lane][7] = value
     made = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])

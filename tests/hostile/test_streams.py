@@ -49,7 +49,7 @@ def test_a_record_that_begins_again_before_its_end_is_closed() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_a_value_that_is_no_number_spoils_its_record_alone(value: float) -> None:
+def test_a_value_that_is_not_finite_spoils_its_record_alone(value: float) -> None:
     odd = msgspec.structs.replace(FIRST, record=99, dtype="f8")
     sent = samples([1, 2, 3])._replace(record=99, dtype="<f8", values=np.array([1.0, value, 3.0]))
     kept, _ = assemble([hello(), odd, sent, FIRST, samples([1, 2, 3])])
