@@ -168,10 +168,7 @@ def _text(file: Path, *, asked: bool) -> _Table:
     if (count := whole.count("\n")) > _MOST_CELLS:
         raise _too_large(file, f"{count:,} lines")
     refuse_summary(file, whole)
-    lines = [
-        (number, line.split("#", 1)[0].strip())
-        for number, line in enumerate(whole.split("\n"), start=1)
-    ]
+    lines = ((n, line.split("#", 1)[0].strip()) for n, line in enumerate(whole.split("\n"), 1))
     rows = without_preamble([(number, line) for number, line in lines if line])
     if not rows:
         raise UsageError(f"{file}: empty", remedy="One value per line is enough")

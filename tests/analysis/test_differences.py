@@ -36,7 +36,9 @@ def full() -> Manifest:
     )
     assert made.build is not None
     made.build.parts = [m.PartEntry(part="kernel", files=3, sha256="a" * 64, version="v1")]
-    made.build.footprint = [m.FootprintEntry(part="kernel", file="list.c", code=4)]
+    made.build.footprint = [
+        m.FootprintEntry(part="kernel", file="list.c", code=4, stored=4, resident=0)
+    ]
     made.build.objects = [m.ObjectEntry(kind="task", type="tcb", bytes=80, plus="its stack")]
     made.emulator = m.EmulatorEntry(name="qemu", version="10", arguments=["-icount", "shift=0"])
     made.conditions = under(load="disk", temperature="20 °C")
