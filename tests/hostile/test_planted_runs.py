@@ -63,8 +63,9 @@ def resumed(*words: str) -> Result:
     return found
 
 
-@pytest.mark.parametrize("created", [FUTURE, ahead(days=2), "9999-99-99", "tomorrow", "zzz"])
+@pytest.mark.parametrize("created", [FUTURE, "in two days", "9999-99-99", "tomorrow", "zzz"])
 def test_latest_ignores_the_future(created: str, runs: Path) -> None:
+    created = ahead(days=2) if created == "in two days" else created
     mine = write(runs, "mine", "2026-11-23T09:00:00+00:00")
     planted = write(runs, "planted", created)
     notes: list[str] = []
