@@ -73,3 +73,7 @@ class WireDamaged(KadenzError):
 
 class StoreError(KadenzError):
     """A run folder could not be written or read."""
+
+
+class NewerRun(StoreError):
+    """A run folder that a newer kadenz wrote: nothing is wrong with it."""

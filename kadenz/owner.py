@@ -1,12 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose a folder is: its user, and the process that made it (PID name space, PID, start time)."""
+"""Whose a file or folder is: its user, and the process that made it.
+
+A process is known by its PID name space, its PID and its start. A file that is being written has a
+hidden name with this mark, so that nobody else writes it, and so that the next writer in its folder
+removes it if its process was killed.
+"""
 
 from __future__ import annotations
 
 import os
 import pwd
+import re
+import shutil
+import uuid
 import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+
+NEW = "new"  # the kind of a file or folder that is being written
+_UNFINISHED = re.compile(r"\.kadenz-([0-9a-f]{8}-[0-9]+-[0-9a-f]+)-[0-9a-f]{8}\.(.+)")
 
 
 def name_space() -> str:
@@ -51,3 +64,35 @@ def user_name(user: int) -> str:
         return pwd.getpwuid(user).pw_name
     except KeyError:
         return f"user {user}"
+
+
+def mark() -> str:
+    """Identifies this process among all that share a folder."""
+    return f"{name_space()}-{os.getpid()}-{started(os.getpid())}"
+
+
+def has_ended(mark: str) -> bool:
+    """Whether the process of a mark is over; False if it is one of another machine or container."""
+    space, pid, begun = mark.split("-")
+    return space == name_space() and started(int(pid)) != begun
+
+
+def unfinished_name(kind: str = NEW) -> str:
+    """A name for a file or folder that this process is writing; no other has it."""
+    return f".kadenz-{mark()}-{uuid.uuid4().hex[:8]}.{kind}"
+
+
+def left_in(folder: Path, kind: str) -> Iterator[Path]:
+    """What processes that are over left in a folder under such names."""
+    for path in folder.glob(".kadenz-*"):
+        found = _UNFINISHED.fullmatch(path.name)
+        if found and found[2] == kind and has_ended(found[1]):
+            yield path
+
+
+def remove_left(folder: Path) -> None:
+    """Removes what killed writers left in a folder."""
+    for path in left_in(folder, NEW):
+        shutil.rmtree(path, ignore_errors=True)
+        with suppress(OSError):
+            path.unlink()

@@ -4,25 +4,26 @@
 from __future__ import annotations
 
 import io
-import re
 import shutil
-import zipfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from kadenz.archive import seal
+from kadenz.archive.objects import files_object, run_object, samples_object
 from kadenz.archive.place import Place, need_pyarrow
 from kadenz.archive.rows import digest_of, lane_rows, month_of, sample_tables
+from kadenz.archive.tables import lane_table
+from kadenz.archive.texts import BadTexts, manifest_in, packed
 from kadenz.errors import StoreError, UsageError
 from kadenz.store import Run, read_run
-from kadenz.store.layout import MANIFEST, SAMPLES
+from kadenz.store.consistency import is_name
+from kadenz.store.layout import MANIFEST
 from kadenz.store.manifest_file import write_manifest
 from kadenz.store.reader import MEND
 
 ROW_GROUP = 1 << 20
-_ID = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
             remedy=f"Wait for its end; after a kill, {MEND}",
         )
     month = month_of(made)
-    where = place.run_object(month, made.id)
+    where = run_object(month, made.id)
     if place.exists(where):
         return _already(place, where, run)
     _claim(place, run)
@@ -58,7 +59,7 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     parts = []
     for bench, table in sample_tables(run):
         samples += table.num_rows
-        parts.append(place.samples_object(made.target.name, bench, month, made.id))
+        parts.append(samples_object(made.target.name, bench, month, made.id))
         place.write(parts[-1], _parquet(table))
     rows = lane_rows(run, label=label, commit=commit, added=now.isoformat())
     if not place.write(where, _parquet(rows), new=True):
@@ -71,10 +72,10 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
 
 def renamed(run: Run, id: str, parent: Path) -> Run:
     """A copy of the run in `parent`, with the id `id`. UsageError if no file can have that name."""
-    if not _ID.fullmatch(id):
-        raise UsageError(f"`{id}` is not an id", remedy="Use letters, digits and - _ . +")
+    if not is_name(id):
+        raise UsageError(f"{id!r} is not an id", remedy="Use letters, digits and - _ . +")
     folder = parent / id
-    shutil.copytree(run.path, folder)
+    shutil.copytree(run.path, folder, symlinks=True)  # `packed` refuses a link
     run.manifest.id = id
     write_manifest(folder, run.manifest, sync=False)
     return read_run(folder)
@@ -83,22 +84,25 @@ def renamed(run: Run, id: str, parent: Path) -> Run:
 def _claim(place: Place, run: Run) -> None:
     """Writes the texts first: only the process that wrote run.json writes its samples."""
     month, id = month_of(run.manifest), run.manifest.id
-    where = place.files_object(month, id)
-    if place.write(where, _texts(run), new=True):
+    where = files_object(month, id)
+    if place.write(where, packed(run), new=True):
         return
     kept = place.sealed(where)
-    with zipfile.ZipFile(io.BytesIO(kept)) as box:
-        if box.read(MANIFEST) != (run.path / MANIFEST).read_bytes():
-            whole = place.exists(place.run_object(month, id))
-            raise _another(place, run) if whole else _unfinished(place, run)
+    try:
+        manifest = manifest_in(kept)
+    except BadTexts as error:
+        raise place.damaged(where, str(error)) from None
+    if manifest != (run.path / MANIFEST).read_bytes():
+        whole = place.exists(run_object(month, id))
+        raise _another(place, run) if whole else _unfinished(place, run)
     place.write(where, kept)  # young again: a check takes old texts for those of a killed writer
 
 
 def _complete(place: Place, run: Run, parts: list[str]) -> None:
     """Writes again what a check took for the objects of a killed writer; now it has a run."""
-    texts = place.files_object(month_of(run.manifest), run.manifest.id)
+    texts = files_object(month_of(run.manifest), run.manifest.id)
     if not place.exists(texts):
-        place.write(texts, _texts(run), new=True)
+        place.write(texts, packed(run), new=True)
     lost = {part for part in parts if not place.exists(part)}
     if not lost:
         return
@@ -109,7 +113,7 @@ def _complete(place: Place, run: Run, parts: list[str]) -> None:
 
 def _already(place: Place, where: str, run: Run) -> Added:
     """It is there: the same run, or another one under the same id."""
-    kept = place.table(where, ["digest"])
+    kept = lane_table(place, where, ["digest"])
     if kept.num_rows and kept["digest"][0].as_py() != digest_of(run):
         raise _another(place, run)
     return Added(run.manifest.id, False, 0)
@@ -149,18 +153,4 @@ def _parquet(table: Any) -> bytes:
     ) as writer:
         writer.write_table(table, row_group_size=ROW_GROUP)
         writer.add_key_value_metadata({seal.KEY: seal.BLANK})
-    return seal.sealed(out.getvalue())
-
-
-def _texts(run: Run) -> bytes:
-    """run.json and every other file of the folder that holds no samples, as a zip file."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as box:
-        box.comment = f"{seal.KEY}: {seal.BLANK}".encode()
-        for file in sorted(path for path in run.path.rglob("*") if path.is_file()):
-            name = file.relative_to(run.path).as_posix()
-            hidden = any(part.startswith(".") for part in file.relative_to(run.path).parts)
-            if name == MANIFEST or not (name.startswith(f"{SAMPLES}/") or hidden):
-                # One time for all: the same run gives the same bytes.
-                box.writestr(zipfile.ZipInfo(name), file.read_bytes(), zipfile.ZIP_DEFLATED)
     return seal.sealed(out.getvalue())

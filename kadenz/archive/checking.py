@@ -10,10 +10,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz.archive import seal
-from kadenz.archive.place import FILES, RUNS, SAMPLES, Place
-from kadenz.archive.restore import restore
+from kadenz.archive.objects import (
+    EVERY_RUN,
+    EVERY_SAMPLES,
+    EVERY_TEXTS,
+    is_object,
+    run_object,
+    run_of,
+)
+from kadenz.archive.place import Place
+from kadenz.archive.restore import manifest_of, objects_of, restore_into
 from kadenz.archive.rows import digest_of
-from kadenz.errors import StoreError
+from kadenz.archive.tables import lane_table, texts_of
+from kadenz.config.manifest import Manifest
+from kadenz.errors import NewerRun, StoreError
 from kadenz.store import read_run
 
 
@@ -23,8 +33,10 @@ class Findings:
 
     runs: int = 0  # intact
     damaged: dict[str, str] = field(default_factory=dict)  # run -> what is wrong with it
+    newer: list[str] = field(default_factory=list)  # runs that only a newer kadenz can check
     orphans: list[str] = field(default_factory=list)  # of an adding that did not end: a day old
     recent: list[str] = field(default_factory=list)  # the same, or a run is just being added
+    foreign: dict[str, str] = field(default_factory=dict)  # what is no object -> why
     unsealed: list[str] = field(default_factory=list)  # runs whose figures have no digest
 
 
@@ -34,46 +46,62 @@ def check(place: Place, progress: Callable[[int, int], None]) -> Findings:
     `progress` gets the number of checked runs and of all.
     """
     found = Findings()
-    every = place.objects(f"{RUNS}/*/*.parquet")
+    every, found.foreign = place.sorted_out(EVERY_RUN)
+    objects: set[str] = set()  # of intact runs
     for number, one in enumerate(every):
         progress(number, len(every))
-        id = Path(one).stem
-        if fault := _fault(place, one):
-            found.damaged[id] = fault
-            continue
-        found.runs += 1
-        if seal.intact(place.read(one)) is None:
-            found.unsealed.append(id)
+        month, id = run_of(one)
+        try:
+            objects |= objects_of(_checked(place, one), month)
+        except NewerRun:
+            found.newer.append(id)
+        except StoreError as error:
+            found.damaged[id] = error.message
+        else:
+            found.runs += 1
+            if seal.intact(place.read(one)) is None:
+                found.unsealed.append(id)
     progress(len(every), len(every))
-    for one in _left(place):
-        (found.orphans if place.is_old(one) else found.recent).append(one)
+    _look_for_the_rest(place, found, objects)
     return found
 
 
-def _fault(place: Place, one: str) -> str:
-    """The problem of a run; empty if its samples and its rows are those that were added."""
+def _checked(place: Place, one: str) -> Manifest:
+    """The manifest of a run whose samples and rows are those that were added; else StoreError."""
+    month, id = run_of(one)
+    rows = lane_table(place, one)
     with tempfile.TemporaryDirectory() as scratch:
-        try:
-            folder = restore(place, Path(one).stem, Path(scratch))
-            if place.table(one)["digest"][0].as_py() != digest_of(read_run(folder)):
-                raise place.damaged(one)
-        except StoreError as error:
-            return error.message
-    return ""
+        made = restore_into(place, month, id, Path(scratch))
+        digest = digest_of(read_run(scratch))
+    lanes = [(x.id, lane) for x in made.records for lane in [y.name for y in x.series] or [""]]
+    names = [texts_of(rows[column]) for column in ("run", "digest", "lane")]
+    stored = zip(rows["record"].to_pylist(), *names, strict=True)
+    if [*stored] != [(record, id, digest, lane) for record, lane in lanes]:
+        raise place.damaged(one, f"its rows are not those of the run {id}")
+    return made
 
 
-def _left(place: Place) -> list[str]:
-    """Objects without a run, and fragments of objects."""
-    parts = [*place.objects(f"{SAMPLES}/*/*/*/*.parquet"), *place.objects(f"{FILES}/*/*.zip")]
-    # Looked for after the parts: a run that was added meanwhile has lost none.
-    ids = {Path(one).stem for one in place.objects(f"{RUNS}/*/*.parquet")}
-    return [*(one for one in parts if Path(one).stem not in ids), *place.fragments()]
+def _look_for_the_rest(place: Place, found: Findings, objects: set[str]) -> None:
+    """Enters objects that are not of a run, fragments of objects, and what is none."""
+    parts: list[str] = []
+    for pattern in (EVERY_SAMPLES, EVERY_TEXTS):
+        there, foreign = place.sorted_out(pattern)
+        parts += there
+        found.foreign |= foreign
+    lost = [one for one in parts if one not in objects and not _has_run(place, one)]
+    for one in [*lost, *place.fragments()]:
+        (found.orphans if place.is_old(one) else found.recent).append(one)
 
 
 def _has_run(place: Place, part: str) -> bool:
-    """Whether the run of such a part is in the archive now."""
-    month, id = Path(part).parent.name, Path(part).stem
-    return place.exists(f"{RUNS}/{month}/{id}.parquet")
+    """Whether the run of such a part is in the archive now, and names it if it can be read."""
+    month, id = run_of(part)
+    if not place.exists(run_object(month, id)):
+        return False
+    try:
+        return part in objects_of(manifest_of(place, month, id), month)
+    except StoreError:
+        return True
 
 
 def mend(place: Place, found: Findings) -> int:
@@ -90,15 +118,30 @@ def mend(place: Place, found: Findings) -> int:
         count += 1
 
     for one in found.orphans:
-        if place.is_old(one) and not _has_run(place, one):
+        if place.is_old(one) and not (is_object(one) and _has_run(place, one)):
             remove(one)
     for id in found.damaged:
-        name = glob.escape(id)
-        rows = [one for one in place.objects(f"{RUNS}/*/{name}.parquet") if _fault(place, one)]
+        rows = [one for one in _named(place, EVERY_RUN, id) if _is_damaged(place, one)]
         for one in rows:
             remove(one)  # first: from now on it is not visible
-        parts = [f"{SAMPLES}/*/*/*/{name}.parquet", f"{FILES}/*/{name}.zip"] if rows else []
-        for one in (one for pattern in parts for one in place.objects(pattern)):
+        patterns = (EVERY_SAMPLES, EVERY_TEXTS) if rows else ()
+        for one in (one for pattern in patterns for one in _named(place, pattern, id)):
             if not _has_run(place, one):
                 remove(one)
     return count
+
+
+def _named(place: Place, pattern: str, id: str) -> list[str]:
+    """The objects of a run among those that match."""
+    own = pattern.replace("/*.", f"/{glob.escape(id)}.")
+    return place.sorted_out(own)[0]
+
+
+def _is_damaged(place: Place, one: str) -> bool:
+    try:
+        _checked(place, one)
+    except NewerRun:
+        return False
+    except StoreError:
+        return True
+    return False

@@ -7,9 +7,9 @@ Ids begin with the date and end with the system, so that one listing of the arch
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-from kadenz.archive.place import RUNS, Place
+from kadenz.archive.objects import EVERY_RUN, run_of
+from kadenz.archive.place import Place
 
 _ID = re.compile(r"\d{8}-\d{6}-(?P<system>.+)")
 
@@ -17,7 +17,8 @@ _ID = re.compile(r"\d{8}-\d{6}-(?P<system>.+)")
 def newest_of_each_system(place: Place) -> dict[str, str]:
     """The id of the newest run of each system, by the end of its id."""
     found: dict[str, str] = {}
-    for id in sorted(Path(one).stem for one in place.objects(f"{RUNS}/*/*.parquet")):
+    runs, _ = place.sorted_out(EVERY_RUN)
+    for id in sorted(id for _, id in map(run_of, runs)):
         if match := _ID.fullmatch(id):
             found[match["system"]] = max(id, found.get(match["system"], ""))
     return found

@@ -4,15 +4,19 @@
 from __future__ import annotations
 
 import fnmatch
-import json
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
+from msgspec import Meta
+
+from kadenz.archive.objects import run_object
 from kadenz.archive.place import Place
 from kadenz.archive.points import ArchivedPoints
 from kadenz.archive.query import connect, run_sql
 from kadenz.archive.rows import QUANTILES, params_text
 from kadenz.config.manifest import REPEATABLE, Manifest
+from kadenz.config.params import Params
 from kadenz.stats.change_points import LEAST, Change, change_points
 
 STATISTICS = ("min", *QUANTILES, "max", "mean")
@@ -22,8 +26,35 @@ KEY = (
     "target, instrument, conditions, quick, bench, params, lane, class, unit, "
     "CASE WHEN tier = 'host' THEN host ELSE '' END AS host"
 )
+_KEYS = 10  # columns of KEY
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
 # Configuration that differs between any two runs and explains nothing.
 _IDLE = {"campaign: name", "build: image"}
+
+
+class _Row(NamedTuple):
+    """A row of the query: KEY, and the run."""
+
+    target: str
+    instrument: str
+    conditions: str
+    quick: bool
+    bench: str
+    params: str
+    lane: str
+    clock_class: str
+    unit: str
+    host: str
+    tier: str
+    month: str
+    run: str
+    record: int
+    created: Annotated[str, Meta(pattern=_MOMENT)]
+    commit: str
+    label: str
+    value: float
+    worst: float
+    n: int
 
 
 @dataclass(frozen=True)
@@ -117,38 +148,67 @@ def histories_beside(
     The run itself is left out, if it was added.
     """
     without = beside.id if beside is not None else ""
-    con = connect(place)
-    where = f"status = 'ok' AND NOT partial AND {statistic} IS NOT NULL"
+    con = connect(place, samples=False)
+    where = f"status = 'ok' AND NOT partial AND isfinite({statistic}) AND isfinite(max)"
     rows = run_sql(
         place,
         con,
-        f"SELECT {KEY}, tier, run, record, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, label, "
-        f"{statistic}, max, n FROM records WHERE {where} ORDER BY created, run",
-    ).fetchall()
+        f"SELECT {KEY}, tier, month, run, record, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, "
+        f"label, {statistic}, max, n FROM records WHERE {where} ORDER BY created, run",
+    )
     groups: _Groups = {}
-    for row in rows:
-        target, bench = row[0], row[4]
+    for plain in rows.rows:
+        row = _row(place, plain)
         wanted = not selectors or any(
-            fnmatch.fnmatchcase(text, one) for one in selectors for text in (target, bench)
+            fnmatch.fnmatchcase(text, one) for one in selectors for text in (row.target, row.bench)
         )
-        if wanted and label in ("", row[15]) and row[11] != without:
-            groups.setdefault(row[:10], []).append(row[10:])
-    stored = [(key[0], key[4], json.loads(key[5]), rows[-1][1]) for key, rows in groups.items()]
+        if wanted and label in ("", row.label) and row.run != without:
+            groups.setdefault(row[:_KEYS], []).append(row)
+    newest = [members[-1] for members in groups.values()]
+    stored = [(one.target, one.bench, _params(place, one), one.month, one.run) for one in newest]
     points = ArchivedPoints(place, stored, beside)
-    found = [_series(key, members) for key, members in sorted(_joined(groups, points).items())]
+    joined = _joined(place, groups, points)
+    found = [_series(place, members) for _, members in sorted(joined.items())]
     return _with_reasons(place, con, found), points
 
 
-_Groups = dict[tuple[Any, ...], list[tuple[Any, ...]]]
+_Groups = dict[tuple[Any, ...], list[_Row]]
 
 
-def _joined(groups: _Groups, points: ArchivedPoints) -> _Groups:
+def _joined(place: Place, groups: _Groups, points: ArchivedPoints) -> _Groups:
     """The rows by point: those of one point, some without a parameter, are one series."""
     found: _Groups = {}
-    for key, rows in groups.items():
-        own = dict(points.of(key[0], key[4], json.loads(key[5])))
-        found.setdefault((*key[:5], params_text(own), *key[6:]), []).extend(rows)
-    return {key: sorted(rows, key=lambda row: (row[3], row[1])) for key, rows in found.items()}
+    for members in groups.values():
+        first = members[0]
+        text = params_text(dict(points.of(first.target, first.bench, _params(place, first))))
+        for row in members:
+            own = row._replace(params=text)
+            found.setdefault(own[:_KEYS], []).append(own)
+    return {
+        key: sorted(rows, key=lambda row: (row.created, row.run)) for key, rows in found.items()
+    }
+
+
+def _row(place: Place, plain: tuple[Any, ...]) -> _Row:
+    """A row with its types. StoreError if it lacks what rows of kadenz have."""
+    try:
+        return msgspec.convert(plain, _Row)
+    except msgspec.ValidationError as error:
+        named = _Row(*plain)
+        raise place.damaged(run_object(named.month, named.run), str(error)) from None
+
+
+def _decoded(place: Place, row: _Row, text: str, kind: Any) -> Any:
+    """A column that is JSON. StoreError if it is not of this kind."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.DecodeError as error:
+        raise place.damaged(run_object(row.month, row.run), str(error)) from None
+
+
+def _params(place: Place, row: _Row) -> Params:
+    found: Params = _decoded(place, row, row.params, Params)
+    return found
 
 
 def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
@@ -156,8 +216,17 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
     beside = {p.run for one in found for s in one.steps for p in (s.earliest, s.latest)}
     if not beside:
         return found
-    sql = "SELECT run, any_value(configuration) FROM records WHERE run IN $runs GROUP BY run"
-    texts = dict(run_sql(place, con, sql, {"runs": sorted(beside)}).fetchall())
+    sql = (
+        "SELECT run, any_value(month), any_value(configuration) FROM records WHERE run IN $runs "
+        "GROUP BY run"
+    )
+    answer = run_sql(place, con, sql, {"runs": sorted(beside)})
+    texts = {}
+    for run, month, text in answer.rows:
+        try:
+            texts[run] = msgspec.json.decode(text or "", type=dict[str, str])
+        except msgspec.DecodeError as error:
+            raise place.damaged(run_object(month, run), f"configuration: {error}") from None
     return [
         replace(
             one,
@@ -170,21 +239,33 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
     ]
 
 
-def _series(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Series:
-    target, instrument, conditions, quick, bench, params, lane, clock_class, unit, host = key
-    points = tuple(Point(*row[1:]) for row in rows)
-    steps, note = _steps(points, exact=rows[0][0] in REPEATABLE)
+def _series(place: Place, rows: list[_Row]) -> Series:
+    first = rows[0]
+    points = tuple(
+        Point(
+            one.run,
+            one.record,
+            one.created,
+            one.commit,
+            one.label,
+            one.value,
+            one.worst,
+            one.n,
+        )
+        for one in rows
+    )
+    steps, note = _steps(points, exact=first.tier in REPEATABLE)
     return Series(
-        target=target,
-        instrument=instrument,
-        conditions=json.loads(conditions),
-        bench=bench,
-        params=json.loads(params),
-        lane=lane,
-        clock_class=clock_class,
-        unit=unit,
-        host=host,
-        quick=quick,
+        target=first.target,
+        instrument=first.instrument,
+        conditions=_decoded(place, first, first.conditions, dict[str, str]),
+        bench=first.bench,
+        params=_params(place, first),
+        lane=first.lane,
+        clock_class=first.clock_class,
+        unit=first.unit,
+        host=first.host,
+        quick=first.quick,
         points=points,
         steps=tuple(steps),
         note=note,
@@ -216,11 +297,8 @@ def _steps(points: tuple[Point, ...], *, exact: bool) -> tuple[list[Step], str]:
     ], ""
 
 
-def _reasons(before: str, after: str) -> tuple[str, ...]:
+def _reasons(old: dict[str, str], new: dict[str, str]) -> tuple[str, ...]:
     """ "build: compiler: 12.2.0 → 13.1.0" for each value that differs."""
-    if before == after:
-        return ()
-    old, new = json.loads(before), json.loads(after)
     return tuple(
         f"{key}: {old.get(key, '–')} → {new.get(key, '–')}"
         for key in dict.fromkeys([*old, *new])

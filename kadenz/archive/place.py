@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an archive is, and its layout: a folder, or an object store by its URL.
+"""Where an archive is: a folder, or an object store by its URL. `objects` has its layout.
 
 Nothing in an archive is ever changed. A run is in it as soon as its object below runs/ exists; the
 objects that belong to it are written before. Two writers therefore need no lock. Nobody can tell
@@ -10,32 +10,35 @@ from __future__ import annotations
 
 import fnmatch
 import glob
-import io
 import json
 import os
 import re
 import uuid
 import weakref
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+
+import msgspec
 
 from kadenz.archive import seal
+from kadenz.archive.objects import EVERY_RUN, EVERY_SAMPLES, EVERY_TEXTS, is_object
 from kadenz.errors import NothingThere, StoreError, ToolMissing, UsageError
+from kadenz.regular_files import MIB, NotRegular, read_regular
 
 FORMAT = 1
 HEAD = "archive.json"
-RUNS = (
-    "runs"  # one object for each run, one row for each lane: this makes the run part of the archive
-)
-FILES = "files"  # everything of a run folder except samples, as a zip file
-SAMPLES = "samples"
+OBJECT_BYTES = 2048 * MIB  # of one object; it is read and written in one piece
 OLD = timedelta(days=1)  # longer than a run is added
 _FRESH = re.compile(r"\..+\.[0-9a-f]{8}")  # see _write_file
 _INSTALL = "pip install 'kadenz[archive]'"
+
+
+class _Head(msgspec.Struct):
+    kadenz_archive: int  # its format
 
 
 @dataclass(frozen=True)
@@ -66,43 +69,66 @@ class Place:
         weakref.finalize(self, os.close, folder)
         return f"/proc/self/fd/{folder}"
 
-    def run_object(self, month: str, id: str) -> str:
-        """The object that makes a run part of the archive."""
-        return f"{RUNS}/month={month}/{id}.parquet"
-
-    def files_object(self, month: str, id: str) -> str:
-        """The object with run.json and the texts of a run."""
-        return f"{FILES}/month={month}/{id}.zip"
-
-    def samples_object(self, target: str, bench: str, month: str, id: str) -> str:
-        """The object with the samples of one benchmark of a run."""
-        folder = f"target={quote(target, safe='')}/bench={quote(bench, safe='')}/month={month}"
-        return f"{SAMPLES}/{folder}/{id}.parquet"
-
     def exists(self, relative: str) -> bool:
         """Whether there is such an object now."""
         self.fs.invalidate_cache()
         return bool(self.fs.exists(f"{self.root}/{relative}"))
 
     def objects(self, pattern: str) -> list[str]:
-        """Objects that match, relative to the archive, in the order of their names.
+        """What matches, relative to the archive, in the order of the names.
 
         Only `pattern` is one: the archive's own path is never read as a pattern.
         """
+        return sorted(self._found(pattern))
+
+    def sorted_out(self, pattern: str) -> tuple[list[str], dict[str, str]]:
+        """Objects of runs that match, and what is in the place of one with the reason.
+
+        A pipe would be waited for, a link leads elsewhere, and no run is under another name.
+        """
+        found = self._found(pattern)
+        linked = self._behind_links(found)
+        foreign = {}
+        for name, facts in sorted(found.items()):
+            if not is_object(name):
+                foreign[name] = "its name is not that of an object"
+            elif facts.get("islink") or name in linked:
+                foreign[name] = "a link, which is not followed"
+            elif facts["type"] != "file":
+                foreign[name] = "not a file"
+        return sorted(found.keys() - foreign.keys()), foreign
+
+    def _found(self, pattern: str) -> dict[str, dict[str, Any]]:
+        """Facts of the store about each name that matches."""
         self.fs.invalidate_cache()
         below = pattern.partition("*")[0].rpartition("/")[0]
         slashes = pattern.count("/")
         depth = slashes - below.count("/") + (not below)
-        found = self.fs.find(f"{self.root}/{below}", maxdepth=depth, withdirs=True)
-        names = (str(path)[len(self.root) + 1 :] for path in found)
+        root = f"{self.root}/{below}"
+        found = self.fs.find(root, maxdepth=depth, withdirs=True, detail=True)
+        facts = {str(path)[len(self.root) + 1 :]: one for path, one in found.items()}
         # With as many slashes as the pattern has, no `*` of it can match one.
-        alike = (name for name in names if name and name.count("/") == slashes)
-        return sorted(fnmatch.filter(alike, pattern))
+        alike = [name for name in facts if name and name.count("/") == slashes]
+        return {name: facts[name] for name in fnmatch.filter(alike, pattern)}
+
+    def _behind_links(self, names: Iterable[str]) -> set[str]:
+        """Those whose folder is reached by a link inside the archive; `root` itself may be one."""
+        if not self.is_local:
+            return set()
+        root = os.path.realpath(self.root)
+        alone = {
+            folder: os.path.realpath(f"{root}/{folder}") == f"{root}/{folder}"
+            for folder in {name.rpartition("/")[0] for name in names} - {""}
+        }
+        return {name for name in names if not alone.get(name.rpartition("/")[0], True)}
 
     def read(self, relative: str) -> bytes:
         """The bytes of an object. StoreError if it cannot be read."""
+        path = f"{self.root}/{relative}"
         try:
-            return bytes(self.fs.cat_file(f"{self.root}/{relative}"))
+            if self.is_local:
+                return read_regular(Path(path), inside=Path(self.root), limit=OBJECT_BYTES)
+            return bytes(self.fs.cat_file(path))
         except OSError as error:
             raise StoreError(
                 f"{self.url(relative)}: cannot be read: {error.strerror or error}",
@@ -116,25 +142,13 @@ class Place:
             raise self.damaged(relative)
         return content
 
-    def damaged(self, relative: str) -> StoreError:
+    def damaged(self, relative: str, why: str = "") -> StoreError:
         """The error for an object that is not as it was written."""
         return StoreError(
-            f"{self.url(relative)}: damaged",
+            f"{self.url(relative)}: damaged" + (f": {why}" if why else ""),
             remedy="Copy it from a backup, or add the run again after `kadenz archive check "
             "--mend`",
         )
-
-    def table(self, relative: str, columns: list[str] | None = None) -> Any:
-        """A Parquet object as an Arrow table. StoreError if it is damaged or cannot be read."""
-        pa = need_pyarrow()
-        import pyarrow.parquet as pq
-
-        content = self.sealed(relative)
-        try:
-            # Without threads: some of Arrow's do not survive the end of a process.
-            return pq.ParquetFile(io.BytesIO(content)).read(columns=columns, use_threads=False)
-        except (pa.ArrowInvalid, OSError):
-            raise self.damaged(relative) from None
 
     def write(self, relative: str, content: bytes, *, new: bool = False) -> bool:
         """Writes an object whole or not at all. With `new`, False if it exists already.
@@ -143,7 +157,13 @@ class Place:
         """
         path = f"{self.root}/{relative}"
         try:
+            if len(content) > OBJECT_BYTES:
+                raise NotRegular(Path(path), f"larger than {OBJECT_BYTES / MIB:g} MiB")
             if self.is_local:
+                if self._behind_links([relative]):
+                    raise NotRegular(
+                        Path(path), "its folder is behind a link, which is not followed"
+                    )
                 return _write_file(Path(path), content, new=new)
             if new and self.exists(relative):
                 return False
@@ -160,9 +180,11 @@ class Place:
         """Files that a killed writer left: never an object, and perhaps not whole."""
         if not self.is_local:
             return []
-        folders = ("", f"{RUNS}/*/", f"{FILES}/*/", f"{SAMPLES}/*/*/*/")
-        hidden = [one for folder in folders for one in self.objects(f"{folder}.*")]
-        return [one for one in hidden if _FRESH.fullmatch(Path(one).name)]
+        every = (HEAD, EVERY_RUN, EVERY_TEXTS, EVERY_SAMPLES)
+        folders = [pattern.rpartition("/")[0] for pattern in every]
+        hidden = [one for folder in folders for one in self.objects(f"{folder}/.*".lstrip("/"))]
+        left = [one for one in hidden if _FRESH.fullmatch(Path(one).name)]
+        return sorted({*left} - self._behind_links(left))
 
     def is_old(self, relative: str) -> bool:
         """Whether an object was written more than a day ago; True if its store does not say.
@@ -264,8 +286,8 @@ def need_pyarrow() -> Any:
 
 def _check_format(place: Place) -> None:
     try:
-        found = json.loads(place.read(HEAD))["kadenz_archive"]
-    except (ValueError, KeyError, TypeError):
+        found = msgspec.json.decode(place.read(HEAD), type=_Head).kadenz_archive
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise StoreError(
             f"{place.url(HEAD)}: damaged", remedy='Write {"kadenz_archive": 1} into it'
         ) from None

@@ -15,7 +15,8 @@ from kadenz.archive.restore import manifest_of
 from kadenz.config.manifest import Manifest, RecordEntry
 from kadenz.config.params import Params
 
-Stored = tuple[str, str, Params, str]  # target, benchmark, parameters, and a run that has them
+# Target, benchmark, parameters, and the month and id of a run that has them.
+Stored = tuple[str, str, Params, str, str]
 
 
 class ArchivedPoints:
@@ -24,16 +25,16 @@ class ArchivedPoints:
     def __init__(
         self, place: Place, stored: Iterable[Stored], beside: Manifest | None = None
     ) -> None:
-        runs: dict[tuple[str, str], dict[frozenset[str], str]] = {}
-        for target, bench, params, run in stored:
-            runs.setdefault((target, bench), {}).setdefault(frozenset(params), run)
+        runs: dict[tuple[str, str], dict[frozenset[str], tuple[str, str] | None]] = {}
+        for target, bench, params, month, run in stored:
+            runs.setdefault((target, bench), {}).setdefault(frozenset(params), (month, run))
         own: Sequence[RecordEntry] = _usable(beside) if beside is not None else ()
         for record in own:
             assert beside is not None
             named = runs.get((beside.target.name, record.bench), {})
-            named.setdefault(frozenset(record.params), "")
+            named.setdefault(frozenset(record.params), None)
         self._points = {
-            key: Points([*own, *(r for run in set(by.values()) - {""} for r in _of(place, run))])
+            key: Points([*own, *(r for run in {*by.values()} if run for r in _of(place, *run))])
             for key, by in runs.items()
             if len(by) > 1
         }
@@ -44,8 +45,8 @@ class ArchivedPoints:
         return points.of(bench, params) if points is not None else tuple(sorted(params.items()))
 
 
-def _of(place: Place, run: str) -> list[RecordEntry]:
-    return _usable(manifest_of(place, run))
+def _of(place: Place, month: str, run: str) -> list[RecordEntry]:
+    return _usable(manifest_of(place, month, run))
 
 
 def _usable(made: Manifest) -> list[RecordEntry]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kadenz.archive.adding import add
+from kadenz.archive.objects import EVERY_RUN, run_of
 from kadenz.archive.place import Place
 from kadenz.archive.private import Cleaning, rules_of
-from kadenz.archive.query import connect, run_sql
-from kadenz.archive.restore import restore
+from kadenz.archive.restore import restore_into
+from kadenz.archive.tables import lane_table, texts_of
+from kadenz.errors import StoreError
 from kadenz.store import Run, read_run
 
 
@@ -22,6 +25,15 @@ class Hidden:
 
     gone: dict[str, list[str]]  # rule -> texts
     stays: list[str]  # names of benchmarks, targets, runs and settings that match a --hide
+    left_out: list[StoreError]  # of damaged runs
+
+
+@dataclass
+class Copied:
+    """The result of a copy."""
+
+    runs: int = 0
+    left_out: list[StoreError] = field(default_factory=list)  # of runs that were not copied
 
 
 def copy(
@@ -31,42 +43,52 @@ def copy(
     public: bool,
     hide: tuple[str, ...] = (),
     progress: Callable[[int, int], None],
-) -> int:
+) -> Copied:
     """Copies every run to another archive; with `public` without private texts.
 
     `hide`: regular expressions of texts that are private as well; UsageError for a wrong one.
     Labels and commits travel; with `public` they are texts like any other. Runs that are there
-    already stay. `progress` gets the number of runs done and of all. Returns the number of runs.
+    already stay; a damaged one is left out. `progress` gets the number of runs done and of all.
     """
     cleaning = Cleaning(rules_of(hide)) if public else None
-    number, total = 0, len(_words(place))
-    for number, (run, label, commit) in enumerate(_runs(place, cleaning), start=1):
-        add(there, run, label=label, commit=commit)
-        progress(number, total)
-    return number
+    done = Copied()
+    objects, _ = place.sorted_out(EVERY_RUN)
+    for number, one in enumerate(objects, start=1):
+        try:
+            with _taken(place, one, cleaning) as (run, label, commit):
+                add(there, run, label=label, commit=commit)
+            done.runs += 1
+        except StoreError as error:
+            done.left_out.append(error)
+        progress(number, len(objects))
+    return done
 
 
 def hidden(place: Place, hide: tuple[str, ...] = ()) -> Hidden:
     """The texts that a public copy leaves out, by rule."""
     cleaning = Cleaning(rules_of(hide))
-    for _ in _runs(place, cleaning):
-        pass
+    left_out = []
+    for one in place.sorted_out(EVERY_RUN)[0]:
+        try:
+            with _taken(place, one, cleaning):
+                pass
+        except StoreError as error:
+            left_out.append(error)
     gone = {name: sorted(texts) for name, texts in cleaning.gone.items()}
-    return Hidden(gone, sorted(cleaning.stays))
+    return Hidden(gone, sorted(cleaning.stays), left_out)
 
 
-def _runs(place: Place, cleaning: Cleaning | None) -> Iterator[tuple[Run, str, str]]:
-    """Each run with its label and commit; its folder is there until the next."""
-    for id, (label, commit) in _words(place).items():
-        with tempfile.TemporaryDirectory() as scratch:
-            folder = restore(place, id, Path(scratch))
-            if cleaning is None:
-                yield read_run(folder), label, commit
-            else:
-                yield cleaning.run(folder), cleaning.text(label), cleaning.text(commit)
-
-
-def _words(place: Place) -> dict[str, tuple[str, str]]:
-    """Label and commit of each run."""
-    rows = run_sql(place, connect(place), "SELECT run, label, commit FROM runs").fetchall()
-    return {run: (label, commit) for run, label, commit in rows}
+@contextmanager
+def _taken(place: Place, one: str, cleaning: Cleaning | None) -> Iterator[tuple[Run, str, str]]:
+    """A run with its label and commit; its folder is there until the end of the block."""
+    month, id = run_of(one)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / id
+        folder.mkdir()
+        rows = lane_table(place, one, ["label", "commit"])
+        label, commit = ([*texts_of(column), ""][0] or "" for column in rows.columns)
+        restore_into(place, month, id, folder)
+        if cleaning is None:
+            yield read_run(folder), label, commit
+        else:
+            yield cleaning.run(folder), cleaning.text(label), cleaning.text(commit)

@@ -71,6 +71,9 @@ COLUMNS = {
     "mean": "double",
     "sd": "double",
 }
+LISTS = {"values": "double", "counts": "int64"}  # the distribution of a lane
+ROWS = 200_000  # lanes of a run that an archive takes
+SAMPLES = 250_000_000  # of one benchmark of a run that an archive takes
 
 
 def month_of(manifest: Manifest) -> str:
@@ -115,14 +118,15 @@ def lane_rows(run: Run, *, label: str, commit: str, added: str) -> Any:
         # A record without a lane is a fact, too: n/a, and why.
         lanes: list[LaneEntry | None] = [*record.series] or [None]
         rows += [head | _figures(run, record, lane) for lane in lanes]
-    schema = pa.schema(
-        [
-            *((name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()),
-            ("values", pa.list_(pa.float64())),
-            ("counts", pa.list_(pa.int64())),
-        ]
-    )
-    return pa.Table.from_pylist(rows, schema=schema)
+    return pa.Table.from_pylist(rows, schema=schema_of_rows())
+
+
+def schema_of_rows() -> Any:
+    """The Arrow schema of the table of a run."""
+    pa = need_pyarrow()
+    columns = [(name, pa.type_for_alias(kind)) for name, kind in COLUMNS.items()]
+    lists = [(name, pa.list_(pa.type_for_alias(kind))) for name, kind in LISTS.items()]
+    return pa.schema([*columns, *lists])
 
 
 def sample_tables(run: Run) -> Iterator[tuple[str, Any]]:

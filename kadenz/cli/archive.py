@@ -11,8 +11,9 @@ import click
 
 from kadenz.cli.archive_option import archive_option, find_archive
 from kadenz.cli.console import progress_bars
+from kadenz.cli.folders import conclude
 from kadenz.cli.output import write_json
-from kadenz.errors import EXIT_FAILED, EXIT_PASS, UsageError
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError, UsageError
 from kadenz.visible_text import spreadsheet_cell
 
 
@@ -95,20 +96,19 @@ def query(sql: str, archive: str, kind: str) -> None:
 
     place = find_archive(archive)
     answer = run_sql(place, connect(place), sql)
-    if answer is None:
+    if not answer.columns:
         return
-    columns, rows = answer.columns, answer.fetchall()
     if kind == "csv":
         import csv
         import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows(map(spreadsheet_cell, row) for row in [columns, *rows])
+        writer.writerow(map(spreadsheet_cell, answer.columns))
+        writer.writerows(map(spreadsheet_cell, row) for row in answer.rows)
     elif kind == "json":
-        listed = [dict(zip(columns, row, strict=True)) for row in rows]
-        write_json(listed)
+        write_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     else:
-        _table(columns, rows)
+        _table(answer.columns, answer.fetchall())
 
 
 @archive.command()
@@ -144,10 +144,17 @@ def check(archive: str, mend: bool) -> int:
         click.echo(f"damaged: {run}: {reason}")
     for one in found.orphans:
         click.echo(f"no run: {one}")
+    for name, what in found.foreign.items():
+        click.echo(f"no object: {name}: {what}; move it out of the archive")
     click.echo(
         f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
         f"{len(found.orphans)} objects without a run"
     )
+    if found.newer:
+        click.echo(
+            f"not checked, written by a newer kadenz: {', '.join(found.newer)}; update kadenz",
+            err=True,
+        )
     if found.recent:
         click.echo(
             f"{len(found.recent)} more are younger than a day: a run may be being added",
@@ -159,12 +166,15 @@ def check(archive: str, mend: bool) -> int:
             "PLACE` copies them with one",
             err=True,
         )
+    left = EXIT_FAILED if found.newer or found.foreign else EXIT_PASS
     if not (found.damaged or found.orphans):
-        return EXIT_PASS
+        return left
     if mend:
         click.echo(f"removed {remove(place, found)} objects; add the runs again")
-        return EXIT_PASS
-    click.echo("`kadenz archive check --mend` removes them", err=True)
+        return left
+    click.echo(
+        "`kadenz archive check --mend` removes damaged runs and objects without one", err=True
+    )
     return EXIT_FAILED
 
 
@@ -180,7 +190,7 @@ def check(archive: str, mend: bool) -> int:
     "--hide", metavar="REGEX", multiple=True, help="Leave these texts out, too; may be repeated."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be left out.")
-def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_run: bool) -> None:
+def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_run: bool) -> int:
     """Copy the archive to another PLACE, with --public for people outside.
 
     \b
@@ -193,27 +203,30 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
     place = find_archive(archive)
     if hide and not public:
         raise UsageError("--hide without --public", remedy="Add --public")
+    left_out: list[StoreError] = []
     if public:
         found = hidden(place, hide)
+        left_out = found.left_out
         for what, values in found.gone.items():
             click.echo(f"left out: {what}: {', '.join(values)}")
         for name in found.stays:
             click.echo(f"--hide matches `{name}`, which stays: runs are found by it", err=True)
     if dry_run:
-        return
+        return conclude(left_out)
     if target == place.text:
         raise UsageError(f"{target}: the archive itself", remedy="Name another place")
     there = open_archive(target, create=True)
     with progress_bars(transient=True) as bar:
         task = bar.add_task("copying", total=None)
-        count = copy(
+        done = copy(
             place,
             there,
             public=public,
             hide=hide,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
-    click.echo(f"{there.text}: {count} runs")
+    click.echo(f"{there.text}: {done.runs} runs")
+    return conclude(done.left_out)
 
 
 def _table(columns: list[str], rows: list[tuple[Any, ...]]) -> None:

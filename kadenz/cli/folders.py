@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -73,12 +73,7 @@ class NamedRuns:
 
     def conclude(self) -> int:
         """Reports the runs left out. Returns the exit code."""
-        from kadenz.cli import show_error
-
-        for error in self._damaged:
-            error.message = f"left out: {error.message}"
-            show_error(error)
-        return max((error.exit_code for error in self._damaged), default=EXIT_PASS)
+        return conclude(self._damaged)
 
     def _check(self) -> None:
         if self._damaged and not self.runs:
@@ -90,6 +85,16 @@ class NamedRuns:
                 work(thing)
             except StoreError as error:
                 self._damaged.append(error)
+
+
+def conclude(left_out: Sequence[StoreError | UsageError]) -> int:
+    """Reports the errors of runs that a command left out. Returns its exit code."""
+    from kadenz.cli import show_error
+
+    for error in left_out:
+        error.message = f"left out: {error.message}"
+        show_error(error)
+    return max((error.exit_code for error in left_out), default=EXIT_PASS)
 
 
 def _is_run(path: Path) -> bool:

@@ -102,9 +102,8 @@ def _figure(value: float) -> str:
 
 
 def _spark(values: list[float]) -> str:
-    low, high = min(values), max(values)
-    if high == low:
+    halves = [value / 2 for value in values]  # the span of two figures may be beyond a float
+    low, span = min(halves), max(halves) - min(halves)
+    if not span:
         return _BARS[0] * len(values)
-    return "".join(
-        _BARS[round((value - low) / (high - low) * (len(_BARS) - 1))] for value in values
-    )
+    return "".join(_BARS[round((half - low) / span * (len(_BARS) - 1))] for half in halves)

@@ -22,7 +22,7 @@ from kadenz.load import counters, supervisor
 from kadenz.load.control_groups import PREFIX, memory_groups
 from kadenz.load.counters import COUNTERS, Place, Reading
 from kadenz.load.definitions import Options, Part, chosen_cpus, parts
-from kadenz.owner import name_space, started
+from kadenz.owner import mark, name_space, started
 
 FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the chosen folder
 _WINDOW_S = 1.0  # window for measuring a rate before the run
@@ -59,7 +59,7 @@ class RunningLoad:
         self.entries: list[LoadEntry] = []
         self._say = say
         parent = (options.scratch or scratch).resolve()
-        own = f"{name_space()}-{os.getpid()}-{started(os.getpid())}-{time.monotonic_ns()}"
+        own = f"{mark()}-{time.monotonic_ns()}"
         self.folder = parent / f"{FOLDER}{own}"
         try:
             parent.mkdir(parents=True, exist_ok=True)

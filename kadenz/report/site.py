@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A static site about an archive. It needs no web server: a browser opens its files from disk.
 
-index.html has the style and the program (templates/site.js). data/ has what it shows: one file for
-the list of series, one for each series and one for each run. Each is a call of `kadenz(...)`,
-because a page opened from disk may load only scripts.
+index.html loads site.css, site.js (both in templates/) and nothing of another place: its
+Content-Security-Policy says so. data/ has what it shows: lists of series and of runs, and one file
+for each of them. Each is a call of `kadenz(...)`, because a page opened from disk may load only
+scripts; only names of the lists are loaded.
 """
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import shutil
+import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,6 +25,7 @@ from kadenz.archive.history import Series, histories
 from kadenz.archive.place import Place
 from kadenz.archive.query import connect, run_sql
 from kadenz.errors import StoreError, ToolMissing, UsageError
+from kadenz.owner import left_in, remove_left, unfinished_name
 from kadenz.report import zoom
 from kadenz.report.svg import style
 from kadenz.visible_text import visible
@@ -50,19 +56,19 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
     if library is None:
         raise ToolMissing("uPlot, which draws the histories, is missing", remedy=zoom.REMEDY)
     final = folder.resolve()
-    fresh, old = (final.with_name(f".{final.name}.kadenz-{word}") for word in ("new", "old"))
-    shutil.rmtree(fresh, ignore_errors=True)
+    fresh = final.with_name(unfinished_name())
     try:
-        _settle(final, old)
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _put_back(final)
+        remove_left(final.parent)
         for name in ("data/series", "data/runs"):
             (fresh / name).mkdir(parents=True)
         (fresh / MARK).touch()
-        (fresh / "index.html").write_text(_index(library))
-        (fresh / "plot.js").write_text(library.script)
+        _write_page(fresh, library)
         every = histories(place)
         _write_series(fresh, every)
         _write_runs(place, fresh, progress)
-        _swap(fresh, final, old)
+        _swap(fresh, final)
     except OSError as error:
         raise StoreError(
             f"{folder}: cannot be written: {error.strerror}",
@@ -73,22 +79,49 @@ def write_site(place: Place, folder: Path, progress: Callable[[int, int], None])
     return len(every)
 
 
-def _swap(fresh: Path, final: Path, old: Path) -> None:
-    """Puts the new site into the place of the old one. Raises OSError: the old one then stays."""
-    try:
-        if final.exists():
+def _swap(fresh: Path, final: Path) -> None:
+    """Puts the new site into the place of the old one, which others may do at the same time.
+
+    Raises OSError: the old site then stays.
+    """
+    while True:
+        try:
+            fresh.rename(final)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        old = final.with_name(unfinished_name(_aside(final)))
+        with suppress(FileNotFoundError):  # another process has just moved it
             final.rename(old)
-        fresh.rename(final)
-    finally:
+        try:
+            fresh.rename(final)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        finally:
+            _settle(final, old)
+
+
+def _put_back(final: Path) -> None:
+    """Settles what a process left that was killed between its two renames."""
+    for old in left_in(final.parent, _aside(final)):
         _settle(final, old)
 
 
 def _settle(final: Path, old: Path) -> None:
-    """Removes the site that was renamed aside; puts it back if none took its place."""
+    """Removes a site that was renamed aside; puts it back if none took its place."""
     if (final / MARK).exists():
         shutil.rmtree(old, ignore_errors=True)
     elif old.exists():
-        old.rename(final)
+        with suppress(OSError):  # then the next call puts it back
+            old.rename(final)
+
+
+def _aside(final: Path) -> str:
+    """The kind of the names under which the site at `final` is moved aside."""
+    return f"{zlib.crc32(os.fsencode(final.name)):08x}"
 
 
 def key_of(series: Series) -> str:
@@ -99,18 +132,17 @@ def key_of(series: Series) -> str:
     return hashlib.sha256("\0".join(own).encode()).hexdigest()[:12]
 
 
-def _index(library: zoom.Library) -> str:
-    from jinja2 import Environment, select_autoescape
-
-    folder = files("kadenz.report") / "templates"
-    page = Environment(autoescape=select_autoescape()).from_string(
-        (folder / "site.html.j2").read_text(encoding="utf-8")
-    )
+def _write_page(folder: Path, library: zoom.Library) -> None:
+    """The page, its program and its style; no text of a run is in them."""
     colours = f":root{{{style.LIGHT}}}@media (prefers-color-scheme:dark){{:root{{{style.DARK}}}}}"
-    return page.render(
-        style=colours + library.style + (folder / "site.css").read_text(encoding="utf-8"),
-        script=(folder / "site.js").read_text(encoding="utf-8"),
-    )
+    _write(folder / "index.html", _template("site.html"))
+    _write(folder / "site.css", colours + library.style + _template("site.css"))
+    _write(folder / "site.js", _template("site.js"))
+    _write(folder / "plot.js", library.script)
+
+
+def _template(name: str) -> str:
+    return (files("kadenz.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 def _write_series(folder: Path, every: list[Series]) -> None:
@@ -172,13 +204,14 @@ def _write_series(folder: Path, every: list[Series]) -> None:
 
 
 def _write_runs(place: Place, folder: Path, progress: Callable[[int, int], None]) -> None:
-    con = connect(place)
+    con = connect(place, samples=False)
     facts = run_sql(place, con, f"SELECT {_FACTS} FROM runs ORDER BY run")
     columns, runs = facts.columns, facts.fetchall()
     rows = run_sql(place, con, f"SELECT run, {_ROW} FROM records ORDER BY run, record, lane")
     lanes: dict[str, list[tuple[Any, ...]]] = {}
-    for run, *row in rows.fetchall():
+    for run, *row in rows.rows:
         lanes.setdefault(run, []).append(tuple(row))
+    _call(folder / "data" / "runs.js", "runs", [*dict.fromkeys(run[0] for run in runs)])
     for number, run in enumerate(runs):
         body = {
             "facts": dict(zip(columns, run, strict=True)),
@@ -192,4 +225,8 @@ def _write_runs(place: Place, folder: Path, progress: Callable[[int, int], None]
 
 def _call(file: Path, name: str, value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    file.write_text(visible(f"kadenz({json.dumps(name)},{text})\n"))
+    _write(file, visible(f"kadenz({json.dumps(name)},{text})\n"))
+
+
+def _write(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import shutil
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from kadenz.owner import remove_left, unfinished_name
 
 
 @contextmanager
@@ -25,8 +26,9 @@ def replaced(file: Path) -> Iterator[Path]:
     final.parent.mkdir(parents=True, exist_ok=True)
     if final.exists():
         final.open("ab").close()  # a file that may not be written is not replaced either
+    remove_left(final.parent)
     # Its name is as short as its folder allows, however long that of the file is.
-    fresh = final.with_name(f".kadenz-{uuid.uuid4().hex[:8]}.new")
+    fresh = final.with_name(unfinished_name())
     try:
         yield fresh
         if final.exists():

@@ -8,18 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 
 from kadenz.config.manifest import ClockEntry, EventEntry, LaneEntry, Manifest, RecordEntry
 from kadenz.store.layout import lane_file
 
 _FOLDER = re.compile(r"[^/.][^/]*")
+_MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}.+")
+NAME_BYTES = 200  # of a file system's 255: suffixes of folders, objects and new files have room
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` can name a run, hence its folder and its objects in an archive.
+
+    It is one part of a path, not hidden, of at most NAME_BYTES, and without control characters.
+    """
+    return bool(_FOLDER.fullmatch(text)) and text.isprintable() and len(text.encode()) <= NAME_BYTES
 
 
 def contradictions(manifest: Manifest) -> Iterator[str]:
     """Each contradiction with its place: "$.records[2].id: 10, as in $.records[0]"."""
-    if not _FOLDER.fullmatch(manifest.id):
-        yield f"$.id: `{manifest.id}` is not the name of a folder"
+    if not is_name(manifest.id):
+        yield f"$.id: {manifest.id[:NAME_BYTES]!r} is not the name of a folder"
     if not _is_moment(manifest.created):
         yield f"$.created: `{manifest.created}` is not a time with its zone"
     yield from _repeated("$.conditions", "kind", (one.kind for one in manifest.conditions))
@@ -45,9 +55,11 @@ def missing_records(manifest: Manifest) -> str:
 
 
 def _is_moment(text: str) -> bool:
+    """Whether it has its date as kadenz writes it, whose month is a folder of an archive."""
     try:
-        return datetime.fromisoformat(text).tzinfo is not None
-    except ValueError:
+        moment = datetime.fromisoformat(text)
+        return bool(_MOMENT.fullmatch(text) and moment.tzinfo and moment.astimezone(UTC))
+    except (ValueError, OverflowError):
         return False
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from kadenz.config.manifest import SCHEMA_VERSION, Manifest
-from kadenz.errors import StoreError
+from kadenz.errors import NewerRun, StoreError
 from kadenz.regular_files import read_regular
 from kadenz.store.consistency import contradictions
 from kadenz.store.layout import MANIFEST
@@ -49,7 +49,7 @@ def decoded(plain: dict[str, Any]) -> Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """The run.json of `folder`.
 
-    StoreError if it is missing, damaged, contradicts itself, or is from a newer kadenz.
+    StoreError if it is missing, damaged, or contradicts itself; NewerRun if from a newer kadenz.
     """
     file = folder / MANIFEST
     try:
@@ -72,7 +72,7 @@ def _decoded(file: Path, text: bytes) -> Manifest:
     try:
         version = msgspec.json.decode(text, type=_Version).schema_version
         if version > SCHEMA_VERSION:
-            raise StoreError(
+            raise NewerRun(
                 f"{file}: written by a newer kadenz (schema {version}; this version reads up to "
                 f"{SCHEMA_VERSION})",
                 remedy="Update kadenz",

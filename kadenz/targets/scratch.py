@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import shutil
 import tempfile
 import time
@@ -13,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from kadenz.owner import name_space, started
+from kadenz.owner import mark, name_space, started
 
 # Followed by its creator (name space, PID, start time) and a number.
 _PREFIX = "kadenz-"
@@ -31,7 +30,7 @@ def new_folder() -> Path:
         pid, begun, _ = folder.name.removeprefix(ours).split("-", 2)
         if pid.isdigit() and started(int(pid)) != begun:
             shutil.rmtree(folder, ignore_errors=True)
-    own = f"{ours}{os.getpid()}-{started(os.getpid())}"
+    own = f"{_PREFIX}{mark()}"
     while True:
         folder = parent / f"{own}-{next(_numbers)}"
         with contextlib.suppress(FileExistsError):

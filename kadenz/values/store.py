@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 
 from kadenz import tools
 from kadenz.errors import UsageError
-from kadenz.owner import name_space, started
+from kadenz.owner import mark, name_space, started
 from kadenz.values.entry import DamagedError, Entry, ForeignError, Head, write
 
 BOUND_BYTES = 2 << 30
@@ -65,8 +65,7 @@ class Store:
         if differing:
             place = place.with_name(f"{head.key}{DIFFERING}")
         place.parent.mkdir(exist_ok=True)
-        owner = f"{name_space()}-{os.getpid()}-{started(os.getpid())}"
-        part = place.with_name(f"{_UNFINISHED}{owner}-{next(_numbers)}")
+        part = place.with_name(f"{_UNFINISHED}{mark()}-{next(_numbers)}")
         try:
             with part.open("xb") as stream:
                 write(stream, head, folder)

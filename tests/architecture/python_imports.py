@@ -94,6 +94,7 @@ ARROWS: dict[str, set[str]] = {
         "config.manifest",
         "config.params",
         "regular_files",
+        "owner",
         "errors",
     },
     "report": {
@@ -106,6 +107,7 @@ ARROWS: dict[str, set[str]] = {
         "config.timeline",
         "config.quantity",
         "config.params",
+        "owner",
         "visible_text",
         "errors",
     },

@@ -49,7 +49,8 @@ def write_hostile_runs(parent: Path) -> list[Path]:
 def made_hostile(run: Path, start: str) -> Path:
     """The run with `start` and every trick in each text, its folder included."""
     file = run / "run.json"
-    content = _filled(file) | {"id": f"{start.strip('/')}{run.name}{NAME}"}
+    drawn = "".join(filter(str.isprintable, NAME))  # an id has no other characters
+    content = _filled(file) | {"id": f"{start.strip('/')}{run.name}{drawn}"}
     for place in sorted({place for place, _ in texts(content)}):
         tricks = NAME if place == ("target", "name") else TRICKS  # a folder in an archive
         changed = _replaced(content, place, lambda text, end=tricks: f"{start}{text}{end}")

@@ -12,12 +12,19 @@ const load = (name) => new Promise((done) => {
   if (known.has(name)) return done(known.get(name));
   const first = !waiting.has(name);
   waiting.set(name, [...(waiting.get(name) || []), done]);
-  if (!first || name === "index") return;
+  if (!first) return;
   const script = document.createElement("script");
   script.src = "data/" + name.split("/").map(encodeURIComponent).join("/") + ".js";
   script.onerror = () => kadenz(name, null);
   document.head.append(script);
 });
+// A series or a run by the name in a route, which anybody may write: null if the site's own list
+// does not have it. Nothing else of a route is loaded.
+const find = async (kind, name) => {
+  const every = await load(kind === "series" ? "index" : "runs") || [];
+  const names = kind === "series" ? every.map((one) => one.key) : every;
+  return names.includes(name) ? load(kind + "/" + name) : null;
+};
 const plotter = () => window.uPlot ? Promise.resolve() : new Promise((done) => {
   const script = document.createElement("script");
   script.src = "plot.js";
@@ -113,7 +120,7 @@ const chart = async (place, many) => {
 };
 const run = (id, text) => el("a", { href: "#/run/" + encodeURIComponent(id) }, text || id);
 const series = async (key) => {
-  const one = await load("series/" + key);
+  const one = await find("series", key);
   if (!one) return missing("The series " + key);
   const place = el("div", { class: "plot" });
   const commit = new Map(one.points.map((p) => [p[3], p[4]]));
@@ -122,13 +129,13 @@ const series = async (key) => {
   const months = Object.entries(one.months).map(([month, worst]) => el("tr", {}, el("td", {}, month), el("td", { class: "n" }, figure(worst))));
   show(el("h1", {}, words(one)), el("p", { class: "muted" }, one.target + " · median in " + unit(one) + (one.host ? " · " + one.host : "") + " · click a run to open it, drag to zoom"), place,
     el("h2", {}, "Steps"), steps.length ? el("ul", { class: "steps" }, ...steps) : el("p", { class: "muted" }, one.note || "none"),
-    el("h2", {}, "Worst sample of the month, " + unit(one)), el("table", { style: "max-width:340px" }, el("tbody", {}, ...months)),
+    el("h2", {}, "Worst sample of the month, " + unit(one)), el("table", { class: "months" }, el("tbody", {}, ...months)),
     el("h2", {}, "Runs"), el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...["date", "run", "commit", "median", "worst", "samples"].map((t, i) => el("th", { class: i > 2 ? "n" : null }, t)))),
       el("tbody", {}, ...one.points.slice(-PAGE).reverse().map((p) => el("tr", {}, el("td", {}, p[0].slice(0, 16).replace("T", " ")), el("td", {}, run(p[3])), el("td", {}, p[4]), ...[1, 2, 5].map((i) => el("td", { class: "n" }, figure(p[i])))))))));
   await chart(place, [one]);
 };
 const beside = async (keys) => {
-  const many = (await Promise.all(keys.map((key) => load("series/" + key)))).filter(Boolean);
+  const many = (await Promise.all(keys.map((key) => find("series", key)))).filter(Boolean);
   if (!many.length) return missing("None of these series");
   const kinds = new Set(many.map(unit)), children = [el("h1", {}, "Side by side")];
   if (kinds.size > 1) children.push(el("p", {}, "Figures in different units or clock classes are not comparable: each has its own plot."));
@@ -140,18 +147,19 @@ const beside = async (keys) => {
 
 // ---- one run ------------------------------------------------------------------------------------
 const oneRun = async (id) => {
-  const one = await load("runs/" + id);
+  const one = await find("runs", id);
   if (!one) return missing("The run " + id);
   const facts = Object.entries(one.facts).filter(([, value]) => value !== "" && value !== false && value !== "{}").map(([name, value]) => el("tr", {}, el("th", {}, name.replace("_", " ")), el("td", {}, el("code", {}, String(value)))));
   const rows = one.rows.map((row) => el("tr", {}, ...row.map((value) => el("td", { class: typeof value === "number" ? "n" : null }, typeof value === "number" ? figure(value) : value == null ? "–" : String(value)))));
-  show(el("h1", {}, one.facts.name || id), el("table", { style: "max-width:800px" }, el("tbody", {}, ...facts)), el("h2", {}, "Figures"),
+  show(el("h1", {}, one.facts.name || id), el("table", { class: "facts" }, el("tbody", {}, ...facts)), el("h2", {}, "Figures"),
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ...one.columns.map((name) => el("th", {}, name)))), el("tbody", {}, ...rows))),
     el("p", { class: "muted" }, "kadenz archive get " + id + " writes the run folder."));
 };
 
+const decoded = (text) => { try { return decodeURIComponent(text); } catch { return text; } };
 const route = () => {
   const [, kind, rest] = location.hash.match(/^#\/(\w+)\/(.+)$/) || [];
-  const name = rest && decodeURIComponent(rest);
+  const name = rest && decoded(rest);
   if (kind === "series") series(name); else if (kind === "side") beside(name.split("+")); else if (kind === "run") oneRun(name); else index();
 };
 window.onhashchange = route;
