@@ -115,9 +115,9 @@ def test_a_target_at_one_instruction_hangs_there(faults: Faults, board: str) -> 
 
 
 def told(faults: Faults, words: str) -> str:
-    """The error that has these words, with its remedy."""
-    _, _, after = " ".join(faults.answer.stderr.split()).partition(words)
-    return after.partition("error:")[0]
+    """The errors that have these words, with their remedies."""
+    errors = " ".join(faults.answer.stderr.split()).split("error: ")[1:]
+    return " ".join(error for error in errors if words in error)
 
 
 @pytest.mark.parametrize("board", BOARDS)
