@@ -187,7 +187,7 @@ def test_the_condition_of_the_page_tells_runs_of_separate_calls_apart(
     changed = compare_sides([cool], [hot]).points[-1]
     assert changed.target.endswith("at 20 °C → at 60 °C")
     unmatched = gate([cool, hot_again], [hot]).checks[-1]
-    assert (unmatched.bench, unmatched.outcome) == (cool.path.name, "inconclusive")
+    assert (unmatched.runs, unmatched.outcome) == ((str(cool.path),), "inconclusive")
     named = labels.run_labels([analyse(run) for run in (cool, hot)])
     assert [name.rpartition(" (")[2] for name in named] == ["at 20 °C)", "at 60 °C)"]
     place = open_archive(str(tmp_path / "archive"), create=True)
