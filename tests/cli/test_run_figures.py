@@ -133,7 +133,7 @@ def test_a_bar_shows_running_figures_and_the_remaining_time(
 ) -> None:
     with (tmp_path / "screen").open("w") as screen:
         made = Console(file=screen, force_terminal=True, width=200)
-        monkeypatch.setattr("rich.console.Console", lambda **_: made)
+        monkeypatch.setattr("kadenz.cli.console.screen_of", lambda _: made)
         with LiveDisplay() as display:
             display.started("a", [Point(10, BENCH, 4000, 1, {"period_us": 1000})], LINUX_CLOCK)
             display.opened("a", cyclic())

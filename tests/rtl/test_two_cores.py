@@ -66,7 +66,7 @@ def test_the_run_says_what_is_shared_and_the_smp_kernel_costs_more(quick: dict[s
 def test_conformance_names_what_a_lost_call_breaks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit = "cycle_limit = 9000000"
+    limit = "cycle_limit = 30000000"
     target = plant("lost_call", "kdz_core_call", tmp_path, monkeypatch, tier=limit)
     answer = conformance(parse_target(target))
     assert {case.case for case in answer.cases if case.result == "pass"} >= ALONE
