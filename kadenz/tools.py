@@ -8,7 +8,6 @@ module searches `PATH` first, then the cache; no other module knows both places.
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.errors import ToolMissing
+from kadenz.user_cache import user_cache
 
 _VERSION = re.compile(r"(\d+(?:\.\d+)+)")
 
@@ -120,13 +120,6 @@ NEEDS: tuple[Need, ...] = (
 )
 
 
-def cache_dir(environ: dict[str, str] | None = None) -> Path:
-    """Return the folder for private tools and downloads (XDG base directories)."""
-    env = os.environ if environ is None else environ
-    base = env.get("XDG_CACHE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".cache")
-    return Path(base) / "kadenz"
-
-
 def need(name: str) -> Need:
     """Return the need called `name`. Raises ToolMissing for a program that kadenz does not know."""
     for entry in NEEDS:
@@ -139,7 +132,9 @@ def need(name: str) -> Need:
 
 
 def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None) -> Tool:
-    """Look for a program in `path` (default: $PATH), then in the cache folder; never raises.
+    """Look for a program in `path` (default: $PATH), then in the cache folder.
+
+    UsageError if that is somebody else's; of the program nothing is raised.
 
     A program that is too old does not hide a newer one in the cache. What a lab names is not
     started.
@@ -148,7 +143,7 @@ def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None)
         given = shutil.which(wanted.name, path=path)
         problem = "" if given else f"{wanted.name} is not installed; {wanted.named_by} names it"
         return Tool(wanted, Path(given) if given else None, "", problem)
-    private = [str((cache or cache_dir()) / one / "tools" / "bin") for one in ("qemu", "rust")]
+    private = [str((cache or user_cache()) / one / "tools" / "bin") for one in ("qemu", "rust")]
     best: Tool | None = None
     for folder in (path, *private):
         found = shutil.which(wanted.name, path=folder)
@@ -182,7 +177,7 @@ def takes(program: Path, *arguments: str) -> bool:
 
 def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
     """Return the folder with qemu-plugin.h of a QEMU version. Raises ToolMissing without it."""
-    folder = (cache or cache_dir()) / "qemu" / "include" / qemu_version
+    folder = (cache or user_cache()) / "qemu" / "include" / qemu_version
     if not (folder / "qemu-plugin.h").is_file():
         raise ToolMissing(
             f"qemu-plugin.h of QEMU {qemu_version} is not in {folder} (builds the scope)",

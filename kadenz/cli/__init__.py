@@ -14,6 +14,10 @@ import click
 from kadenz import __version__
 from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 
+# Permissions that nothing has which kadenz writes, whatever the umask: a lab or an image that
+# everybody may change would be anybody's program.
+_FOR_NOBODY_ELSE = 0o002
+
 # name -> (module:attribute, its line in `kadenz --help`)
 _COMMANDS = {
     "init": ("kadenz.cli.init:init", "Make a folder a lab, with targets of your own."),
@@ -109,6 +113,7 @@ def main() -> None:
     from kadenz.blas import bound_to_one_thread
     from kadenz.cli.output import guard_output
 
+    os.umask(os.umask(0) | _FOR_NOBODY_ELSE)
     guard_output()
     bound_to_one_thread()
     try:

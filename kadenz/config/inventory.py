@@ -25,6 +25,7 @@ from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.config.tuning import Tuning, problem
 from kadenz.errors import ConfigError, KadenzError, UsageError
 from kadenz.regular_files import read_regular
+from kadenz.user_cache import user_cache
 
 T = TypeVar("T")
 Files = dict[str, list[Path]]  # of one kind of part, by the part's name
@@ -113,8 +114,7 @@ def _cached_builds() -> Path | None:
     """
     if not root().is_relative_to(Path(__file__).resolve().parents[1]):
         return None
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "kadenz" / "build" / __version__
+    return user_cache() / "build" / __version__
 
 
 def benches() -> list[Path]:

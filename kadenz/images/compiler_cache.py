@@ -12,7 +12,7 @@ import shutil
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.tools import cache_dir
+from kadenz.user_cache import user_cache
 
 
 def options() -> dict[str, str]:
@@ -30,7 +30,7 @@ def environment(folder: Path) -> dict[str, str]:
     }
     return {
         **kept,
-        "CCACHE_DIR": str(cache_dir() / "ccache"),
+        "CCACHE_DIR": str(user_cache() / "ccache"),
         "CCACHE_BASEDIR": str(folder),
         "CCACHE_COMPILERCHECK": "content",
         # ccache leaves the options of this file out of its key, and they are in the objects.

@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz import tools
 from kadenz.config.kernel import GuestKernels
 from kadenz.errors import ToolMissing
+from kadenz.user_cache import user_cache
 
 _FILES = ("kernel", "release", "origin", "disturbance.ko")
 REMEDY = (
@@ -30,7 +30,7 @@ class GuestKernel:
 
 def find(board: str, kernels: GuestKernels, version: str) -> GuestKernel:
     """The kernel of a version for a board. Raises ToolMissing if it is not in the cache."""
-    folder = tools.cache_dir() / "guests" / board / f"{version}-{kernels.flavour}"
+    folder = user_cache() / "guests" / board / f"{version}-{kernels.flavour}"
     if not all((folder / name).is_file() for name in _FILES):
         kind = "PREEMPT_RT kernel" if kernels.flavour == "rt" else "plain kernel"
         raise ToolMissing(f"no {kind} {version} for {board} guests", remedy=REMEDY)

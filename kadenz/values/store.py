@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from kadenz import tools
 from kadenz.errors import UsageError
 from kadenz.owner import mark, name_space, started
+from kadenz.user_cache import user_cache
 from kadenz.values.entry import DamagedError, Entry, ForeignError, Head, write
 
 BOUND_BYTES = 2 << 30
@@ -180,7 +180,7 @@ def the_store() -> Store | None:
     where = os.environ.get(WHERE, "")
     if where == OFF:
         return None
-    folder = Path(where).absolute() if where else tools.cache_dir() / "store"
+    folder = Path(where).absolute() if where else user_cache() / "store"
     text = os.environ.get(HOW_LARGE, "") or str(BOUND_BYTES)
     if not text.isdigit():
         raise UsageError(

@@ -15,11 +15,13 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# regular_files: files that others wrote; visible_text: their text; owner: whose a folder is; blas:
+# regular_files: files that others wrote; user_cache: where
+# private tools are; visible_text: their text; owner: whose a folder is; blas:
 # its threads; side_by_side: work on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
-    "tools": {"errors"},
+    "user_cache": {"owner", "errors"},
+    "tools": {"user_cache", "errors"},
     "elf": {"regular_files", "errors"},
     "build_key": set(),
     "machine_files": set(),
@@ -28,7 +30,7 @@ ARROWS: dict[str, set[str]] = {
     "owner": set(),
     "blas": set(),
     "side_by_side": set(),
-    "config": {"owner", "regular_files", "errors"},
+    "config": {"owner", "regular_files", "user_cache", "errors"},
     "wire": {"config", "errors"},
     "store": {
         "config.manifest",
@@ -38,13 +40,14 @@ ARROWS: dict[str, set[str]] = {
         "regular_files",
         "errors",
     },
-    "images": {"config", "tools", "elf", "build_key", "regular_files", "errors"},
-    "values": {"config.manifest", "tools", "owner", "errors"},
+    "images": {"config", "tools", "user_cache", "elf", "build_key", "regular_files", "errors"},
+    "values": {"config.manifest", "user_cache", "owner", "errors"},
     "targets": {
         "values",
         "wire",
         "config",
         "tools",
+        "user_cache",
         "elf",
         "build_key",
         "owner",

@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz import tools
 from kadenz.config.target_name import TargetName
 from kadenz.images.image import build_image
+from kadenz.user_cache import user_cache
 from tests.docs.pages import PAGES, ROOT, commands
 
 # The same commands with less to measure, on the available processors.
@@ -145,7 +145,7 @@ def followed(folder: Path, page: str) -> list[str]:
 
 
 def has_guest_kernels() -> bool:
-    guests = tools.cache_dir() / "guests"
+    guests = user_cache() / "guests"
     kinds = ("6.12-rt", "6.12-plain")
     return all((guests / "x86_64" / kind / "kernel").is_file() for kind in kinds)
 

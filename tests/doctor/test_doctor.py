@@ -75,7 +75,7 @@ def test_the_kernels_source_needs_cargo_and_linux_does_not() -> None:
 def test_a_missing_plugin_header_stops_only_the_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(tools, "user_cache", lambda: tmp_path)
     found = {
         name: tools.look_up(tools.need(name), cache=Path.home() / ".cache" / "kadenz")
         for name in ("qemu-system-riscv32", "qemu-system-arm")

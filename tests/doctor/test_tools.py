@@ -10,6 +10,7 @@ import pytest
 from kadenz import tools
 from kadenz.errors import ToolMissing
 from kadenz.tools import Need
+from kadenz.user_cache import user_cache
 
 QEMU = tools.need("qemu-system-arm")
 
@@ -92,8 +93,8 @@ def test_a_compiler_without_its_c_library_is_detected(tmp_path: Path) -> None:
 
 
 def test_the_cache_follows_the_base_directories() -> None:
-    assert tools.cache_dir({"XDG_CACHE_HOME": "/var/cache/me"}) == Path("/var/cache/me/kadenz")
-    assert tools.cache_dir({"HOME": "/home/me"}) == Path("/home/me/.cache/kadenz")
+    assert user_cache({"XDG_CACHE_HOME": "/var/cache/me"}) == Path("/var/cache/me/kadenz")
+    assert user_cache({"HOME": "/home/me"}) == Path("/home/me/.cache/kadenz")
 
 
 def test_every_need_is_a_program_that_kadenz_starts() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz import tools
+from kadenz.user_cache import user_cache
 from tests.e2e.conftest import runs_in
 from tests.forked import kadenz
 
@@ -24,7 +24,7 @@ TARGETS = (
 
 @pytest.mark.parametrize(("target", "instrument"), TARGETS)
 def test_it_boots_and_proves_its_samples(target: str, instrument: str, tmp_path: Path) -> None:
-    if target.endswith("guest") and not (tools.cache_dir() / "guests" / "x86_64").is_dir():
+    if target.endswith("guest") and not (user_cache() / "guests" / "x86_64").is_dir():
         pytest.skip("no kernels of guests: make guest-kernels")
     words = ("run", "itc/semaphore-counting", "--set", "samples=20", "--target", target)
     answer = kadenz(*words, "--instrument", instrument, "--output", tmp_path)

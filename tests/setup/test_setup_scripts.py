@@ -157,12 +157,12 @@ def test_versions_are_compared_as_versions(have: str, need: str, enough: bool) -
 
 
 def test_scripts_and_lab_use_the_same_cache(tmp_path: Path) -> None:
-    from kadenz.tools import cache_dir
+    from kadenz.user_cache import user_cache
 
     environment = {"XDG_CACHE_HOME": str(tmp_path)}
-    assert bash('echo "$CACHE"', **environment).stdout.strip() == str(cache_dir(environment))
+    assert bash('echo "$CACHE"', **environment).stdout.strip() == str(user_cache(environment))
     home = {"HOME": str(tmp_path)}
-    assert bash('echo "$CACHE"', **home).stdout.strip() == str(cache_dir(home))
+    assert bash('echo "$CACHE"', **home).stdout.strip() == str(user_cache(home))
 
 
 @pytest.mark.parametrize("packages", sorted(SCRIPTS.glob("debian-packages*.txt")))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz import tools
+from kadenz.user_cache import user_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 # Packages of the tests' environment that belong to kadenz or to the installer.
@@ -75,7 +76,7 @@ def install(folder: Path) -> Installed:
         if not entry.name.startswith(_OWN) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     (cache / "kadenz").mkdir(parents=True)
-    for entry in tools.cache_dir().iterdir():
+    for entry in user_cache().iterdir():
         if entry.name != "build":  # builds of an installed kadenz
             (cache / "kadenz" / entry.name).symlink_to(entry)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
