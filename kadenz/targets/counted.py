@@ -8,8 +8,9 @@ place reaches it; its inputs are links there.
 from __future__ import annotations
 
 import contextlib
+import resource
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +48,8 @@ class Ended:
 # After a target is done, for it to end by itself: a large trace takes its time, and what was ended
 # from outside is not kept.
 SELF_END_S = 2.0
+# Of each file that a process writes: an image that sends without end fills no disk.
+FILE_BYTES = 8 << 30
 Process = subprocess.Popen[bytes] | Ended
 
 
@@ -151,5 +154,23 @@ def _started(really: Program, start: Start) -> Process:
             pass_fds=[processor.inherited] if processor is not None else [],
             start_new_session=True,  # the lab handles Ctrl-C and ends the process
             # Few system calls, loaded before.
-            preexec_fn=entering(processor, die_with_parent()),  # noqa: PLW1509
+            preexec_fn=entering(processor, _bounded(die_with_parent())),  # noqa: PLW1509
         )
+
+
+def _bounded(then: Callable[[], None]) -> Callable[[], None]:
+    """What the process calls before it begins its program: a file of it gets no longer."""
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    bound = FILE_BYTES if hard == resource.RLIM_INFINITY else min(FILE_BYTES, hard)
+
+    def in_child() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (bound, hard))
+        then()
+
+    return in_child
+
+
+def filled(folder: Path) -> str:
+    """Which file of a process in `folder` reached its bound; "" if none."""
+    full = [file.name for file in folder.iterdir() if file.lstat().st_size >= FILE_BYTES]
+    return f"its file `{full[0]}` reached {FILE_BYTES:,} bytes" if full else ""

@@ -9,10 +9,12 @@ two runs are byte-identical.
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from kadenz.config.board import GuestTier
 from kadenz.config.manifest import LoadEntry
@@ -29,7 +31,9 @@ LOADS = {
 }
 _POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
 _LINES = 30  # of its console, shown in an error
-_LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d+) (\d+)\s*$", re.MULTILINE)
+_LINE_LENGTH = 400
+_CONSOLE_BYTES = 1 << 20  # read of its console at each end: what init says is at both
+_LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d{1,19}) (\d{1,19})\s*$", re.MULTILINE)
 _WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
 _OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
@@ -84,7 +88,7 @@ class GuestTarget(QemuProcess):
             found = pattern.search(console)
             if found:
                 return f"{words}: {found.group(1).strip()}"
-        return ""
+        return super().why_it_ended()
 
     def post_mortem(self) -> Seen:
         """The last lines of its console, and the last registers."""
@@ -157,12 +161,13 @@ class GuestTarget(QemuProcess):
 
     def _read_console(self) -> str:
         if "_folder" in self.__dict__:
-            with contextlib.suppress(OSError):
-                return (self._folder / "console").read_text(errors="replace").replace("\r", "")
+            with contextlib.suppress(OSError), (self._folder / "console").open("rb") as file:
+                return _both_ends(file).decode(errors="replace").replace("\r", "")
         return self.console
 
     def _last_lines(self) -> str:
-        return "\n".join(self._read_console().splitlines()[-_LINES:])
+        lines = self._read_console().splitlines()[-_LINES:]
+        return "\n".join(line[:_LINE_LENGTH] for line in lines)
 
 
 def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:
@@ -180,3 +185,12 @@ def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:
         verified=rate > 0,
         reason="" if rate > 0 else "it did no work",
     )
+
+
+def _both_ends(file: BinaryIO) -> bytes:
+    """What a file begins with and ends with; all of a short one."""
+    head = file.read(_CONSOLE_BYTES)
+    rest = os.fstat(file.fileno()).st_size - len(head)
+    file.seek(-min(rest, _CONSOLE_BYTES), os.SEEK_END)
+    gap = b"\n...\n" if rest > _CONSOLE_BYTES else b""
+    return head + gap + file.read(_CONSOLE_BYTES)

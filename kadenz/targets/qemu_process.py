@@ -21,7 +21,7 @@ from kadenz import tools
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.targets import qemu_monitor
 from kadenz.targets.base import die_with_parent
-from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, filled, times_of
 from kadenz.targets.processor import ThreadTimes, on_every_processor
 from kadenz.targets.scratch import new_folder, read_growing
 from kadenz.values import program
@@ -86,6 +86,10 @@ class QemuProcess(CountedProcess):
     def stop(self) -> bool:
         """The target cannot be asked to end early."""
         return False
+
+    def why_it_ended(self) -> str:
+        """Whether it sent more than a file may have; "" if not."""
+        return filled(self._folder)
 
     def close(self) -> str:
         """Quits QEMU. Returns QEMU's own messages, or how it died."""

@@ -24,7 +24,7 @@ from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.base import plan_page
-from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
+from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, filled, times_of
 from kadenz.targets.paths import Paths, read_paths
 from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.scope_plugin import Watched, marker_address
@@ -138,7 +138,7 @@ class RtlTarget(CountedProcess):
     def why_it_ended(self) -> str:
         """Message of the bench about an end that the image did not request."""
         words = [line for line in self._output().splitlines() if not line.startswith("cycles:")]
-        return self._with_symbols("\n".join(words))
+        return self._with_symbols("\n".join(words)) or filled(self._folder)
 
     def post_mortem(self) -> Seen:
         """Where each core is now. The bench itself ends a silent image, by its own cycles."""

@@ -261,6 +261,31 @@ def test_what_needs_a_file_does_not_wait_for_a_pipe(name: str, tmp_path: Path) -
         read[name](tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("script", "line", "how"),
+    [
+        (
+            'until [ "$(ulimit -v)" != unlimited ]; do :; done; ulimit -v; exit 3',
+            "4194304",
+            "with exit code 3",
+        ),
+        ("echo one; kill -SEGV $$", "one", "by signal 11"),
+    ],
+)
+def test_trace_cmd_has_bounded_memory_and_its_end_is_named(
+    script: str, line: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, file = tmp_path / "trace-cmd", tmp_path / "x.dat"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    file.write_bytes(b"\x17\x08\x44tracing6\0")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    lines = reported(file)
+    assert next(lines) == line
+    with pytest.raises(UsageError, match=f"trace-cmd ends after line 1 {how}"):
+        list(lines)
+
+
 @pytest.mark.parametrize("value", ["nan", "inf"])
 def test_options_that_are_no_numbers_are_named(value: str, tmp_path: Path) -> None:
     file = tmp_path / "x.txt"

@@ -6,8 +6,10 @@ The head of the file: man page trace-cmd.dat.v7(5).
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -23,6 +25,7 @@ SUFFIX = ".dat"
 _MAGIC = b"\x17\x08\x44tracing"
 _HEAD_BYTES = 256
 _LONGEST = 1 << 16  # bytes of a line
+_MEMORY_BYTES = 4 << 30  # of trace-cmd: what a file asks for may have no bounds
 _FROM_7 = 7  # versions with an index at their end
 # "sys_enter_read: fd: 0x3", "sys_exit_read: 0x4"; without a name, of the events raw_syscalls.
 _CALL = re.compile(r": sys_(?P<way>enter|exit)(?:_(?P<name>\w+))?:\s+(?P<text>.*)$")
@@ -45,14 +48,18 @@ def reported(file: Path) -> Iterator[str]:
         words = [tool, "report", "-N", "-t", "-i", str(file)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors) as process:
             assert process.stdout is not None
+            with contextlib.suppress(ProcessLookupError):
+                resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
             for line in iter(partial(process.stdout.readline, _LONGEST), b""):
                 count += 1
                 yield _CALL.sub(_as_in_tracefs, line.decode(errors="replace").rstrip("\n"))
         if process.returncode != 0:
             errors.seek(0)
             detail = errors.read().decode(errors="replace")
+            code = process.returncode
+            how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
             raise UsageError(
-                f"{file}: trace-cmd ends after line {count} with exit code {process.returncode}",
+                f"{file}: trace-cmd ends after line {count} {how}",
                 remedy="Record or copy it again",
                 detail=detail,
             )
