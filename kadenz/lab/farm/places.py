@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Coroutine, Iterator
@@ -27,6 +28,7 @@ T = TypeVar("T")
 _DEFAULT_PORT = 20408  # of labgrid's coordinator
 _ANSWER_S = 15.0
 _POLL_S = 0.5
+_ADDRESS = re.compile(r"[\w.-]{1,253}:[0-9]{1,5}|\[[0-9a-fA-F:.]{2,45}\]:[0-9]{1,5}")
 _LINE, _POWER = "NetworkSerialPort", "NetworkPowerPort"
 
 
@@ -85,7 +87,13 @@ class Coordinator:
         """The URL of a place's serial line. UsageError if no exporter offers one."""
         for exporter, words in self._matched(name, _LINE):
             scheme = "socket" if words.get("protocol") == "raw" else "rfc2217"
-            return f"{scheme}://{words.get('host') or exporter}:{words['port']}"
+            address = f"{words.get('host') or exporter}:{words.get('port')}"
+            if not _ADDRESS.fullmatch(address):
+                raise UsageError(
+                    f"place {name}: exporter {exporter} offers no address of a line: {address!r}",
+                    remedy=f"Correct the {_LINE} in the exporter's file",
+                )
+            return f"{scheme}://{address}"
         raise UsageError(
             f"place {name} has no serial line",
             remedy=f"Start its labgrid-exporter, and match a {_LINE} of it with the place",

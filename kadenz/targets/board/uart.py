@@ -8,6 +8,8 @@ line of the plan therefore sends an empty frame; docs/reference/wire-format.md.
 from __future__ import annotations
 
 import contextlib
+import re
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from kadenz.wire.frame import BadFrame, Type, decode_frame
 
 _SETTLE_S = 0.1  # for bytes on their way through a USB adapter when the board was halted
 _LAST_S = 0.2  # for bytes on their way when the target stopped
+_INSIDE = re.compile(r"[: ]+(\[we-|dict_values).*", re.DOTALL)  # what pyserial says of itself
 _FOREIGN_S = 0.3  # for an answer of a board that should not be there
 
 
@@ -52,6 +55,32 @@ def _is_hello(encoded: bytes) -> bool:
         return False
 
 
+def _not_opened(port: str, why: str) -> TargetFailed:
+    if "lock" in why.lower() or "busy" in why.lower():
+        return TargetFailed(
+            f"{port}: another program uses it",
+            remedy="End the terminal program or the other kadenz that has it open",
+        )
+    if "://" in port:
+        return TargetFailed(
+            f"{port}: {_INSIDE.sub('', why)}",
+            remedy="Check the address, and that a server of this protocol (ser2net) listens there",
+        )
+    return TargetFailed(
+        f"{port}: {why}",
+        remedy="Check the cable, the port's name, and that you are in group dialout",
+    )
+
+
+_report_thread = threading.excepthook
+
+
+def _of_other_threads(failure: threading.ExceptHookArgs) -> None:
+    """Reports what ended a thread, unless a server's answer ended pyserial's: `read` tells it."""
+    if failure.thread is None or not failure.thread.name.startswith("pySerial"):
+        _report_thread(failure)
+
+
 class Uart:
     """A serial line with a board at its other end."""
 
@@ -70,19 +99,14 @@ class Uart:
         """
         import serial
 
+        threading.excepthook = _of_other_threads
         self._gdb = gdb
         self._port = filled(self._port, {"folder": str(folder)})
 
         try:
             self._line = serial.serial_for_url(self._port, self._baud, timeout=0, exclusive=True)
         except (serial.SerialException, OSError) as error:
-            busy = "lock" in str(error).lower() or "busy" in str(error).lower()
-            raise TargetFailed(
-                f"{self._port}: " + ("another program uses it" if busy else str(error)),
-                remedy="End the terminal program or the other kadenz that has it open"
-                if busy
-                else "Check the cable, the port's name, and that you are in group dialout",
-            ) from None
+            raise _not_opened(self._port, str(error)) from None
 
         if gdb is not None:
             time.sleep(self._opens_s)
