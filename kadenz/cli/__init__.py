@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import os
 import sys
@@ -17,6 +18,10 @@ from kadenz.errors import EXIT_FAILED, EXIT_USAGE, KadenzError
 # Permissions that nothing has which kadenz writes, whatever the umask: a lab or an image that
 # everybody may change would be anybody's program.
 _FOR_NOBODY_ELSE = 0o002
+_FULL = {
+    errno.ENOSPC: "Free some space there, and repeat the call",
+    errno.EDQUOT: "Your quota there is used up: free some space, and repeat the call",
+}
 
 # name -> (module:attribute, its line in `kadenz --help`)
 _COMMANDS = {
@@ -132,7 +137,10 @@ def main() -> None:
         sys.exit(EXIT_FAILED)
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        remedy = "Check its path and permissions; KADENZ_DEBUG=1 shows the failing call"
+        remedy = _FULL.get(
+            error.errno or 0,
+            "Check its path and permissions; KADENZ_DEBUG=1 shows the failing call",
+        )
         sys.exit(show_error(KadenzError(what, remedy=remedy)))
     sys.exit(result if isinstance(result, int) else 0)
 

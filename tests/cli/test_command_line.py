@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from kadenz.cli import _COMMANDS
+from kadenz.cli import _COMMANDS, cli, main
 from tests.forked import kadenz
 
 KADENZ = str(Path(sys.executable).parent / "kadenz")
@@ -144,6 +146,29 @@ def test_a_traceback_is_only_shown_on_request() -> None:
     asked = kadenz("run", "demoo", env={"KADENZ_DEBUG": "1"})
     assert "Traceback" not in plain.stderr and "Traceback" in asked.stderr
     assert plain.returncode == asked.returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "Free some space"),
+        (errno.EDQUOT, "Your quota there is used up"),
+        (errno.EACCES, "Check its path and permissions"),
+    ],
+)
+def test_a_call_that_the_disk_refuses_says_what_to_do(
+    number: int, remedy: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(**_: object) -> None:
+        raise OSError(number, os.strerror(number), "lab/build/seal")
+
+    monkeypatch.setattr("kadenz.cli.output.guard_output", lambda: None)
+    monkeypatch.setattr(cli, "main", refused)
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"lab/build/seal: {os.strerror(number)}" in told and remedy in told
 
 
 def test_list_is_one_json_object_on_request() -> None:
