@@ -22,6 +22,7 @@ from kadenz.wire.frame import BadFrame, Type, decode_frame
 
 _SETTLE_S = 0.1  # for bytes on their way through a USB adapter when the board was halted
 _LAST_S = 0.2  # for bytes on their way when the target stopped
+_FORGET_S = 10.0  # for a server's answer, and for what has arrived
 _INSIDE = re.compile(r"[: ]+(\[we-|dict_values).*", re.DOTALL)  # what pyserial says of itself
 _FOREIGN_S = 0.3  # for an answer of a board that should not be there
 
@@ -105,7 +106,7 @@ class Uart:
 
         try:
             self._line = serial.serial_for_url(self._port, self._baud, timeout=0, exclusive=True)
-        except (serial.SerialException, OSError) as error:
+        except (serial.SerialException, OSError, ValueError) as error:
             raise _not_opened(self._port, str(error)) from None
 
         if gdb is not None:
@@ -118,8 +119,8 @@ class Uart:
         An empty line is sent first. A board that waits for its plan answers it.
         """
         time.sleep(_SETTLE_S)
-        self._line.reset_input_buffer()
         try:
+            self._forget()
             self._line.write(b"\n")
             answer = self._received(_FOREIGN_S)
         except LineGone as gone:
@@ -141,8 +142,14 @@ class Uart:
         return self._requests.greeted
 
     def begin(self, plan: str) -> None:
-        """Forgets what was received; `plan` goes out line by line from now on."""
-        self._line.reset_input_buffer()
+        """Forgets what was received; `plan` goes out line by line from now on.
+
+        TargetFailed if the line is gone.
+        """
+        try:
+            self._forget()
+        except LineGone as gone:
+            raise TargetFailed(str(gone), remedy="Check the cable") from None
         self._plan = plan.encode().splitlines(keepends=True)
         self._requests = Requests()
 
@@ -162,16 +169,41 @@ class Uart:
             self._gdb.keep(stop)  # for the next call
         return data
 
+    def _forget(self) -> None:
+        """Drops what has arrived. LineGone if the line is, or never pauses.
+
+        A thread of its own: pyserial drops until nothing is left, and asks the server of a line at
+        another machine.
+        """
+        failed: list[Exception] = []
+
+        def drop() -> None:
+            try:
+                self._line.reset_input_buffer()
+            except Exception as error:
+                failed.append(error)
+
+        work = threading.Thread(target=drop, daemon=True)
+        work.start()
+        work.join(_FORGET_S)
+        if work.is_alive():
+            self.close()  # ends the thread, too
+            raise LineGone(f"{self._port} sends without a pause")
+        if failed:
+            raise LineGone(f"{self._port} is gone ({_INSIDE.sub('', str(failed[0]))})")
+
     def _received(self, timeout_s: float) -> bytes:
         import serial
 
+        if self._line is None:
+            raise LineGone(f"{self._port} is closed")
         try:
             if self._line.timeout != timeout_s:  # RFC 2217 negotiates every setting anew
                 self._line.timeout = timeout_s
             first: bytes = self._line.read(1)
             return first + self._line.read(self._line.in_waiting) if first else b""
-        except (serial.SerialException, OSError) as error:
-            raise LineGone(f"{self._port} is gone ({error})") from None
+        except (serial.SerialException, OSError, ValueError) as error:  # ValueError: a refusal
+            raise LineGone(f"{self._port} is gone ({_INSIDE.sub('', str(error))})") from None
 
     def close(self) -> None:
         """Closes the port."""
