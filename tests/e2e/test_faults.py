@@ -103,7 +103,7 @@ def test_a_hanging_target_is_stopped_and_shows_its_position(faults: Faults, boar
     detail = (faults.runs[board].path / "console.txt").read_text()
     assert "pc is in hang+" in detail
     assert "pc is in hang+" in faults.answer.stderr
-    assert re.search(r" s, (at hang\+0x[0-9a-f]+|in hang \(\d+ of 10 looks\).*)$", reason)
+    assert re.search(r" s, (at hang\+0x[0-9a-f]+|in hang \(\d+ of \d+ looks\).*)$", reason)
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -126,7 +126,7 @@ def test_a_silent_target_that_works_is_said_to_run_and_where(faults: Faults, boa
     assert status == "failed"
     found = re.search(r"runs in record \d+, fault/busy, but is silent for \d+ s, in (.*)$", reason)
     assert found, reason
-    assert {"busy", "step"} & set(re.findall(r"(\w+) \(\d+ of 10 looks\)", found[1]))
+    assert {"busy", "step"} & set(re.findall(r"(\w+) \(\d+ of \d+ looks\)", found[1]))
     assert "hangs" not in reason
     assert "pass a larger --timeout. Otherwise it loops there" in told(faults, "fault/busy,")
 

@@ -25,6 +25,10 @@ def at(*places: int, registers: tuple[str, ...] = ()) -> list[Look]:
         (at(*[0x104] * 10), "at wait+0x4"),
         (at(*[0x104] * 7, 0x200, 0x210, 0x220), "at wait+0x4"),  # the tick interrupts it
         (at(*[0x9000] * 10), "at 0x9000"),  # no function there
+        # Looked at when its timer expires, more often than in between.
+        ([*at(*[0x104] * 4), *(Look(0x200, (), True) for _ in range(6))], "at wait+0x4"),
+        # It handles an interrupt without end.
+        ([Look(0x204, (), True)] * 10, "at tick+0x4"),
     ],
 )
 def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) -> None:
@@ -73,3 +77,18 @@ def test_one_look_shows_nothing(looks: list[Look]) -> None:
 def test_the_registers_of_every_architecture_are_read(words: str, pc: int, registers: int) -> None:
     (look,) = looks_of([words, "QEMU says something else"])
     assert look.pc == pc and len(look.registers) == registers
+
+
+@pytest.mark.parametrize(
+    ("words", "handles"),
+    [
+        ("R15=08000a10\nXPSR=61000000 -ZC- T priv-thread\n", False),
+        ("R15=08000a10\nXPSR=6100000f -ZC- T handler\n", True),
+        (" pc       20010123\n mstatus  00001888\n", False),
+        (" pc       20010123\n mstatus  00001880\n", True),
+        ("RIP=ffffffff81000010 RFL=00000246", False),
+    ],
+)
+def test_a_look_says_whether_an_interrupt_is_handled(words: str, handles: bool) -> None:
+    (look,) = looks_of([words])
+    assert look.handles is handles
