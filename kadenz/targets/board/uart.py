@@ -22,7 +22,7 @@ from kadenz.wire.frame import BadFrame, Type, decode_frame
 
 _SETTLE_S = 0.1  # for bytes on their way through a USB adapter when the board was halted
 _LAST_S = 0.2  # for bytes on their way when the target stopped
-_FORGET_S = 10.0  # for a server's answer, and for what has arrived
+_FORGET_S = 10.0  # for the answer of a server, and to empty the buffer
 _INSIDE = re.compile(r"[: ]+(\[we-|dict_values).*", re.DOTALL)  # what pyserial says of itself
 _FOREIGN_S = 0.3  # for an answer of a board that should not be there
 
