@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
 from kadenz.analysis.judging import Outcome
-from kadenz.analysis.parameters import Points
-from kadenz.analysis.quickest import Quickest, quickest
+from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
+from kadenz.analysis.standings import Group, Verdicts, exact, groups_of, standings
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant, variants_of
 from kadenz.config.params import Params
@@ -64,6 +64,11 @@ class PointAnswer:
     weakest: PointComparison
     lanes: int
 
+    @property
+    def is_middle(self) -> bool:
+        """True for the median, or the mean that stands for it where the clock is coarse."""
+        return self.statistic in (MIDDLE, "mean")
+
 
 @dataclass(frozen=True, eq=False)
 class PairAnswer:
@@ -84,14 +89,15 @@ class PairAnswer:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Answers to both questions. `pairs` compare other variants with the first; `left_out` is the
-    number of variants not compared."""
+    """Answers to both questions. `pairs` compare other variants with the first of their group;
+    `left_out` is the number of variants not compared. `groups` is the table of several systems: ()
+    for one system, and for two sides of a change, whose pair says more."""
 
     variants: tuple[Variant, ...]
     deadlines: tuple[DeadlineAnswer, ...]
     pairs: tuple[PairAnswer, ...]
     left_out: int = 0
-    quickest: tuple[Quickest, ...] = ()
+    groups: tuple[Group, ...] = ()
 
 
 def answer(
@@ -101,17 +107,45 @@ def answer(
     of the runs."""
     variants = variants_of([run.manifest for run in runs])
     sides = [[runs[place] for place in variant.runs] for variant in variants]
+    asked = _pairs_to_compare(variants, results)
+    pairs = tuple(
+        _compared(left, right, sides[left], sides[right], deadlines)
+        for left, right in asked[:MOST_PAIRS]
+    )
+    several = len(variants) > 2 or len({result.name for result in results}) > 1
     return Answers(
         variants=tuple(variants),
         deadlines=tuple(_deadlines(runs, results, variants, deadlines)),
-        pairs=tuple(
-            _compared(0, number, sides[0], side, deadlines)
-            for number, side in enumerate(sides[1 : 1 + MOST_PAIRS], 1)
-        ),
-        left_out=max(0, len(sides) - 1 - MOST_PAIRS),
-        # Two variants are a pair, whose answer says more.
-        quickest=tuple(quickest(variants, results) if len(variants) > 2 else ()),
+        pairs=pairs,
+        left_out=max(0, len(asked) - MOST_PAIRS),
+        groups=standings(variants, results, _verdicts(runs, pairs)) if several else (),
     )
+
+
+def _pairs_to_compare(
+    variants: Sequence[Variant], results: Sequence[RunResult]
+) -> list[tuple[int, int]]:
+    """The first system of each unit with every other one. Three or more systems whose figures are
+    exact need no interval: their order is in the table."""
+    groups = [members for _, members in groups_of(variants, results)]
+    return [
+        (members[0], other)
+        for members in groups
+        if len(members) == 2 or not exact(results, members, variants)
+        for other in members[1:]
+    ]
+
+
+def _verdicts(runs: Sequence[Run], pairs: Sequence[PairAnswer]) -> Verdicts:
+    """The outcome of each compared variant's median at a point."""
+    same = Points(record for run in runs for record in run.manifest.records)
+    found: dict[tuple[int, str, Named], Outcome] = {
+        (one.candidate, point.bench, same.of(point.bench, point.params)): point.outcome
+        for one in pairs
+        for point in one.points
+        if point.is_middle
+    }
+    return found
 
 
 def pair(result: SideBySide, threshold: float) -> PairAnswer:

@@ -10,17 +10,31 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from kadenz.analysis import RunResult
+    from kadenz.analysis.deadlines import Asked
     from kadenz.report.answers import Sentence
+    from kadenz.report.standings import Standing
     from kadenz.store import Run
 
+_STYLES = {"best": "bold", "near": "dim", "na": "dim", "bad": "red"}
 
-def print_answers(screen: Console, runs: Sequence[Run], results: Sequence[RunResult]) -> None:
-    """Prints one sentence for each question, the same sentences as in the report."""
+
+def print_answers(
+    screen: Console,
+    runs: Sequence[Run],
+    results: Sequence[RunResult],
+    deadlines: Sequence[Asked] = (),
+) -> None:
+    """Prints the table of several systems and one sentence for each question, as in the report."""
     from kadenz.analysis.answers import answer
     from kadenz.report.answers import sentences
     from kadenz.report.labels import variant_names
+    from kadenz.report.standings import standings
 
-    print_sentences(screen, sentences(answer(runs, results), variant_names(results)))
+    answers = answer(runs, results, deadlines)
+    for group in standings(answers, results):
+        if len(group.systems) > 1:  # one system alone has its figures above
+            _print_standing(screen, group)
+    print_sentences(screen, sentences(answers, variant_names(results)))
 
 
 def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
@@ -29,3 +43,31 @@ def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
 
     for one in found:
         screen.print(styled("[bold]{}[/] {}", one.question, one.answer))
+
+
+def _print_standing(screen: Console, group: Standing) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from kadenz.cli.console import styled
+
+    screen.print(styled("[bold]{}[/]", group.title))
+    for system in group.systems:
+        screen.print(f"{system.letter} {system.label}, {system.kernel}")
+    for block in group.blocks if group.lines else []:
+        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+        table.add_column("benchmark", overflow="fold")
+        for place in block:
+            table.add_column(group.systems[place].letter, justify="right", no_wrap=True)
+        for row, line in zip(group.table.rows, group.lines, strict=True):
+            point = f", {row[1].text}" if row[1].raw else ""
+            fields = [line.fields[place] for place in block]
+            table.add_row(
+                f"{row[0].text}{point}",
+                *(Text(field.text, _STYLES.get(field.kind, "")) for field in fields),
+            )
+        screen.print(table)
+    screen.print(group.answer)
+    for words in (group.decides, *group.footnotes):
+        screen.print(styled("[dim]{}[/]", words))
+    screen.print()

@@ -55,11 +55,14 @@ def report(
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences
     from kadenz.report.labels import kernels, variant_names
+    from kadenz.report.standings import standings
 
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
     results = named.each(lambda run: analyse(run, deadlines=asked))
-    opening = sentences(answer(named.runs, results, asked), variant_names(results))
+    answers = answer(named.runs, results, asked)
+    opening = sentences(answers, variant_names(results))
+    table = standings(answers, results)
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
 
@@ -72,6 +75,7 @@ def report(
             version=__version__,
             detail=detail,
             answers=opening,
+            standings=table,
         )
 
     file = output / "report.html" if output.suffix != ".html" else output

@@ -40,7 +40,8 @@ def show(
     deadlines: tuple[str, ...],
     as_json: bool,
 ) -> int:
-    """Show every record of RUNs with its intervals, and everything that was not measured.
+    """Show every record of RUNs with its intervals, and everything that was not measured. Several
+    systems end with one table: who is quickest at what.
 
     \b
     kadenz show runs/20261121-103000-freertos-hifive1-revb
@@ -58,6 +59,7 @@ def show(
     if as_json:
         write_json([run_summary(result) for result in results])
         return named.conclude()
+    from kadenz.cli.answering import print_answers
     from kadenz.cli.console import console
     from kadenz.cli.show_figures import write_figures
     from kadenz.cli.show_jitter import write_jitter
@@ -74,6 +76,8 @@ def show(
             _write_fits(screen, result)
             _write_suites(screen, result)
         screen.print()
+    if len(results) > 1 and not outliers:
+        print_answers(screen, named.runs, results, asked)
     return named.conclude()
 
 

@@ -49,6 +49,10 @@ class Warning(Model):
     remedy: str = ""
 
 
+# Calls of kernel.h by which a thread blocks or gives way. A kernel with threads has one of them.
+_BLOCKING = frozenset({"suspend", "yield", "sem-counting", "sem-binary", "mutex"})
+
+
 class TargetEntry(Model):
     """The target of a run, as reported by itself."""
 
@@ -65,6 +69,12 @@ class TargetEntry(Model):
     cores: Some
     tick_hz: Count
     title: str = ""  # board.toml: "SiFive HiFive1 Rev B"
+
+    @property
+    def has_executor(self) -> bool:
+        """Whether its tasks belong to an executor and await: no call of its kernel blocks a
+        thread. Unknown, and so False, for a capture, which names no capability."""
+        return bool(self.capabilities) and _BLOCKING.isdisjoint(self.capabilities)
 
     @property
     def bus(self) -> str:

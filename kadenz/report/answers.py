@@ -17,7 +17,6 @@ from kadenz.analysis.answers import (
     PointAnswer,
     change_of,
 )
-from kadenz.analysis.quickest import Quickest
 from kadenz.report import digits, labels
 from kadenz.stats.plain import plain
 
@@ -47,28 +46,13 @@ def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
     ]
     if len(who) == 1:
         who = ["it"]
-    found = [_quickest(one, who) for one in answers.quickest]
-    found += _deadlines(answers.deadlines, who)
+    found = _deadlines(answers.deadlines, who)
     for pair in answers.pairs:
         found += compared(pair, who[pair.baseline], who[pair.candidate])
     if more := answers.left_out:
         words = f"{more} more variant{'s' * (more > 1)}: name two to kadenz compare."
         found.append(Sentence("And the others?", words))
     return found
-
-
-def _quickest(found: Quickest, who: Sequence[str]) -> Sentence:
-    """ "A (freertos) at itc/queue and irq/to-task; B (rtic) at micro/preemption"."""
-    parts = [f"{who[number]} at {_listed(benches)}" for number, benches in found.at]
-    if found.divided:
-        parts.append(f"no single one at {_listed(found.divided)}")
-    if len(found.at) == 1 and not found.divided and len(found.at[0][1]) > 1:
-        parts = [f"{who[found.at[0][0]]} at all {len(found.at[0][1])} shared benchmarks"]
-    return Sentence(f"Who is quickest at what, in {found.unit}?", f"{'; '.join(parts)}.")
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sentence]:

@@ -149,8 +149,12 @@ def kernel(run: RunResult) -> str:
 
 def kernels(runs: Iterable[RunResult]) -> str:
     """The kernels of several runs, without their versions: "FreeRTOS, ThreadX and Linux"."""
-    names = list(dict.fromkeys(run.manifest.target.kernel_name for run in runs))
-    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
+    return listed(list(dict.fromkeys(run.manifest.target.kernel_name for run in runs)))
+
+
+def listed(words: Sequence[str]) -> str:
+    """ "A, B and C"."""
+    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
 
 
 def quantity(of: Quantity) -> str:

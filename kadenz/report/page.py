@@ -32,6 +32,7 @@ from kadenz.report import (
     tables,
 )
 from kadenz.report.answers import Sentence
+from kadenz.report.standings import Standing
 from kadenz.report.studies import cereia2011, yoo2024
 from kadenz.report.svg import style
 from kadenz.report.svg.panel import Plot
@@ -181,6 +182,7 @@ class Page:
     created: str
     version: str
     runs: int
+    standings: tuple[Standing, ...]  # the table of several systems; () without one
     answers: tuple[Sentence, ...]
     legend: tuple[overlays.Key, ...]
     overlays: tuple[overlays.Overlay, ...]
@@ -205,7 +207,7 @@ class Page:
     @property
     def all_tables(self) -> list[Table]:
         """For export, in the order of the page."""
-        found: list[Table | None] = []
+        found: list[Table | None] = [group.table for group in self.standings]
         for family in self.families:
             found.append(family.summary)
             for section in family.sections:
@@ -242,8 +244,9 @@ def build(
     version: str,
     detail: Detail = "full",
     answers: Sequence[Sentence] = (),
+    standings: Sequence[Standing] = (),
 ) -> Page:
-    """The page about `runs`, opened by `answers`; `created` is ISO 8601 in UTC."""
+    """The page about `runs`, opened by `standings` and `answers`; `created` is ISO 8601 in UTC."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
     top = overlays.at_top(named)
     return Page(
@@ -251,10 +254,11 @@ def build(
         created=created[:16].replace("T", " ") + " UTC",
         version=version,
         runs=len(runs),
+        standings=tuple(standings),
         answers=tuple(answers),
         legend=overlays.legend(runs),
         overlays=tuple(overlays.overlay(point, named) for point in top),
-        cards=_cards(named),
+        cards=_cards(named, figures=not standings),
         notices=tuple(_notices(named)),
         families=tuple(_families(named, published, detail, top)),
         studies=tuple(studies.tables(published, named)),
@@ -284,18 +288,20 @@ def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
     return tuple(study for study in every if study.plots)
 
 
-def _cards(named: Named) -> tuple[Card, ...]:
-    """A card per variant; cards that look alike carry the variant's name from the tables."""
+def _cards(named: Named, *, figures: bool) -> tuple[Card, ...]:
+    """A card per variant; cards that look alike carry the variant's name from the tables. Below a
+    table of systems they have no `figures`."""
     runs = [run for _, run in named]
     variants = variants_of([run.manifest for run in runs])
     members = [[runs[place] for place in variant.runs] for variant in variants]
     heads = [(labels.board(own[0]), labels.kernel(own[0])) for own in members]
-    return tuple(
+    cards = tuple(
         _card(label, variant, own, number, label if heads.count(heads[number]) > 1 else "")
         for number, (label, variant, own) in enumerate(
             zip(labels.variant_labels(runs), variants, members, strict=True)
         )
     )
+    return cards if figures else tuple(replace(card, headlines=(), notes=()) for card in cards)
 
 
 def _card(

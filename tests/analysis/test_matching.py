@@ -12,8 +12,8 @@ import pytest
 from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.gating import gate
 from kadenz.analysis.matching import match
-from kadenz.analysis.quickest import quickest
 from kadenz.analysis.runs import analyse
+from kadenz.analysis.standings import standings
 from kadenz.analysis.variants import variants_of
 from kadenz.config.params import Params
 from kadenz.errors import UsageError
@@ -128,8 +128,8 @@ def test_a_parameter_that_one_image_lacks_has_its_default(tmp_path: Path, case: 
     made = compare_sides([left], [right], statistics=["median"])
     assert [point.outcome for point in made.points] == (["better"] if matched else [])
     variants = variants_of([left.manifest, right.manifest])
-    found = quickest(variants, [analyse(left), analyse(right)])
-    assert [one.at for one in found] == ([((1, ("cyclic/wakeup-latency",)),)] if matched else [])
+    (group,) = standings(variants, [analyse(left), analyse(right)], {})
+    assert group.wins() == ([(1, ("cyclic/wakeup-latency",))] if matched else [])
 
 
 def test_a_missing_parameter_without_one_default_is_no_match(tmp_path: Path) -> None:

@@ -149,27 +149,18 @@ def test_too_few_misses_for_an_interval_are_reported(tmp_path: Path) -> None:
     assert "the long-run rate is undecided" in found
 
 
-def test_instruction_sets_are_shown_without_a_verdict(tmp_path: Path) -> None:
+def test_systems_of_two_units_are_not_compared_in_pairs(tmp_path: Path) -> None:
+    """Two instruction sets, and two clock classes: they are groups of the table."""
     rng = np.random.default_rng(6)
     runs = [
         read_run(write_run(tmp_path, manifest(target), board_points(rng, 200)))
-        for target in (HIFIVE1, STM32F4)
+        for target in (HIFIVE1, STM32F4, LINUX)
     ]
-    text = " ".join(one.answer for one in said(runs))
-    assert "Shown without a verdict: instructions of riscv and armv7m" in text
-    assert "lower" not in text and "faster in" not in text
-
-
-def test_clock_classes_are_shown_without_a_verdict(tmp_path: Path) -> None:
-    rng = np.random.default_rng(7)
-    values = {"all": rng.integers(400, 500, 500).astype(np.uint32)}
-    runs = [
-        read_run(write_run(tmp_path, manifest(target), [Point("itc/mutex", values)]))
-        for target in (HIFIVE1, LINUX)
-    ]
-    text = " ".join(one.answer for one in said(runs))
-    assert "without a verdict: clock classes instruction and hosted" in text
-    assert "lower" not in text
+    results = [analyse(run) for run in runs]
+    of = answer(runs, results)
+    assert of.pairs == () and [group.members for group in of.groups] == [(0,), (1,), (2,)]
+    text = " ".join(one.answer for one in sentences(of, labels.variant_names(results)))
+    assert "verdict" not in text and "lower" not in text and "faster" not in text
 
 
 def test_many_points_are_counted_and_the_largest_difference_is_named(tmp_path: Path) -> None:
@@ -288,44 +279,3 @@ def test_the_first_few_variants_are_compared_with_the_first(tmp_path: Path) -> N
     found = said(runs)
     assert sum("Which is faster" in one.question for one in found) == MOST_PAIRS
     assert found[-1].answer == "2 more variants: name two to kadenz compare."
-
-
-def kernels(folder: Path, *medians: dict[str, int]) -> list[Run]:
-    """A run of each kernel on one board; `medians` are samples by benchmark."""
-    found = []
-    for number, of in enumerate(medians):
-        target = {
-            **STM32F4,
-            "name": f"kernel{number}/stm32f4@emulated",
-            "kernel": f"kernel{number}",
-        }
-        points = [
-            Point(bench, {"all": np.full(50, value, np.uint32)}, {"rank": 7})
-            for bench, value in of.items()
-        ]
-        found.append(read_run(write_run(folder, manifest(target), points)))
-    return found
-
-
-def test_the_quickest_kernel_at_each_benchmark_is_named(tmp_path: Path) -> None:
-    runs = kernels(
-        tmp_path,
-        {"micro/a": 100, "micro/b": 90, "micro/c": 1000, "clock/read-cost": 1},
-        {"micro/a": 110, "micro/b": 80, "micro/c": 1009, "clock/read-cost": 2},
-        {"micro/a": 120, "micro/b": 85},
-    )
-    first = said(runs)[0]
-    assert first.question == "Who is quickest at what, in instructions of armv7m?"
-    assert first.answer == (
-        "A (kernel0/stm32f4@emulated) at micro/a; B (kernel1/stm32f4@emulated) at micro/b; "
-        "no single one at micro/c."
-    )
-
-
-def test_points_with_other_parameters_and_one_kernel_alone_make_nobody_quickest(
-    tmp_path: Path,
-) -> None:
-    runs = kernels(tmp_path, {"micro/a": 1}, {"micro/b": 1}, {"micro/c": 1})
-    assert not any("quickest" in one.question for one in said(runs))
-    pair = kernels(tmp_path / "pair", {"micro/a": 1}, {"micro/a": 2})
-    assert not any("quickest" in one.question for one in said(pair))  # a pair has its own answer

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where each system stands at each benchmark: systems of one unit, a row for each benchmark.
+
+Counted instructions and cycles repeat to the byte, so the order of two medians is a fact. Times
+differ from run to run: there the comparisons with the first system decide, by their intervals.
+"""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kadenz.analysis.judging import Outcome
+from kadenz.analysis.parameters import Named, Points
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.rounds import OverRounds, over_rounds
+from kadenz.analysis.units import Unit
+from kadenz.analysis.variants import Variant
+from kadenz.config.manifest import ClockClass
+from kadenz.config.params import Params
+
+THRESHOLD = 0.05  # as that of `compare_sides`: smaller differences are none that anybody acts on
+EXACT: tuple[ClockClass, ...] = ("instruction", "cycle-exact", "cycle-model")
+_CONTEXT = "clock/"  # the quality of a clock is not speed
+# Spans of the suite name the task in which they begin or end; a handler is the same everywhere.
+_IN_A_TASK = re.compile(r"\b(tasks?|threads?|sleep)\b")
+
+# The outcome of a system's median against the first one of its group, at a point.
+Verdicts = Mapping[tuple[int, str, Named], Outcome]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A system at the row's point: its `figure` in the unit of the row, or the `reason` for none.
+
+    `word` is shown instead of a figure: "n/a", "invalid", "failed", or "" if the point was
+    not in the run's plan. `note`: why the figure does not describe its target; it is not judged.
+    """
+
+    figure: float | None = None
+    p99: float | None = None
+    largest: float | None = None
+    word: str = ""
+    reason: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A benchmark, at the point that most systems measured; cells are in the order of the group.
+
+    `params` are those that tell this point from others, and the size of a message.
+    `best` is the system that is quickest at every point by more than the threshold, `near` those
+    that differ by less from the lowest figure of the shown point (places in the group). `points` is
+    the number of points that at least two systems share; `divided`: they have no common winner.
+    `spans` has what was timed and the systems of each span, if there are several; `mixed`: tasks of
+    an executor are compared with threads.
+    """
+
+    bench: str
+    params: Params
+    unit: Unit
+    cells: tuple[Cell, ...]
+    points: int
+    best: int | None = None
+    near: frozenset[int] = frozenset()
+    divided: bool = False
+    spans: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    mixed: bool = False
+
+    @property
+    def unlike(self) -> bool:
+        """True if the cells are not of the same work."""
+        return self.mixed or bool(self.spans)
+
+    @property
+    def judged(self) -> bool:
+        """True if at least two figures without a note are compared."""
+        return self.points > 0
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Benchmarks of which a system has no figure, for one reason."""
+
+    member: int  # place in the group
+    word: str
+    reason: str
+    benches: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Systems whose figures have one unit. `members` are places of variants; `executors` and the
+    places in rows count within `members`. `exact`: order decides, no interval is needed."""
+
+    unit: Unit
+    of: str  # the instruction set or timing model whose instructions or cycles are counted, or ""
+    members: tuple[int, ...]
+    exact: bool
+    rows: tuple[Row, ...]
+    lacks: tuple[Lack, ...] = ()
+    executors: tuple[int, ...] = ()
+
+    def wins(self) -> list[tuple[int, tuple[str, ...]]]:
+        """Places in the group with the benchmarks at which each is quickest, most first."""
+        at: dict[int, list[str]] = {}
+        for row in self.rows:
+            if row.best is not None:
+                at.setdefault(row.best, []).append(row.bench)
+        order = sorted(at, key=lambda place: (-len(at[place]), place))
+        return [(place, tuple(at[place])) for place in order]
+
+
+@dataclass
+class _Bench:
+    """The records of a benchmark in a group: by point and member, with figures or without."""
+
+    points: dict[Named, dict[int, list[RecordResult]]] = field(default_factory=dict)
+    without: dict[int, RecordResult] = field(default_factory=dict)
+
+
+def groups_of(
+    variants: Sequence[Variant], results: Sequence[RunResult]
+) -> list[tuple[str, tuple[int, ...]]]:
+    """Variants whose figures may be compared: (instruction set and model, places), the
+    largest group first."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for number, variant in enumerate(variants):
+        run = results[variant.runs[0]]
+        unit, model = run.unit, run.manifest.clock.model
+        words = [] if unit.is_time else [run.manifest.target.arch, *([model.name] if model else [])]
+        found.setdefault((unit.label, unit.clock_class, ", ".join(words)), []).append(number)
+    ordered = sorted(found.items(), key=lambda one: -len(one[1]))
+    return [(of, tuple(members)) for (_, _, of), members in ordered]
+
+
+def exact(
+    results: Sequence[RunResult], members: Sequence[int], variants: Sequence[Variant]
+) -> bool:
+    """Whether the order of two figures of a group is a fact."""
+    first = results[variants[members[0]].runs[0]]
+    return first.manifest.clock.clock_class in EXACT
+
+
+def standings(
+    variants: Sequence[Variant], results: Sequence[RunResult], verdicts: Verdicts
+) -> tuple[Group, ...]:
+    """Every group with its rows. A group with `verdicts` is judged by them."""
+    points = Points(record.entry for run in results for record in run.records)
+    return tuple(
+        _group(of, members, variants, results, points, verdicts)
+        for of, members in groups_of(variants, results)
+    )
+
+
+def _group(
+    of: str,
+    members: tuple[int, ...],
+    variants: Sequence[Variant],
+    results: Sequence[RunResult],
+    points: Points,
+    verdicts: Verdicts,
+) -> Group:
+    runs = [[results[place] for place in variants[number].runs] for number in members]
+    by_order = exact(results, members, variants) and not any(v[0] in members for v in verdicts)
+    executors = tuple(n for n, own in enumerate(runs) if own[0].manifest.target.has_executor)
+    benches = _benches(runs, points)
+    rows = []
+    for (bench, _), found in benches.items():
+        if found.points:
+            judge = _Judge(bench, members, None if by_order else verdicts)
+            rows.append(_row(bench, found, runs, executors, judge))
+    return Group(runs[0][0].unit, of, members, by_order, tuple(rows), _lacks(benches), executors)
+
+
+def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[str, str], _Bench]:
+    """The records that a row can show: by benchmark and unit, in order of appearance."""
+    found: dict[tuple[str, str], _Bench] = {}
+    for number, own in enumerate(runs):
+        for record in (record for run in own for record in run.records):
+            if record.bench.startswith(_CONTEXT) or record.breakdown is not None:
+                continue
+            bench = found.setdefault((record.bench, record.unit.key), _Bench())
+            if _figures([record]) is None:
+                bench.without.setdefault(number, record)
+            else:
+                point = points.of(record.bench, record.params)
+                bench.points.setdefault(point, {}).setdefault(number, []).append(record)
+    for key in [key for key, bench in found.items() if not bench.points]:
+        # A record without figures may lack its unit: it belongs to the benchmark's only row.
+        others = [bench for other, bench in found.items() if other[0] == key[0] and bench.points]
+        if others:
+            others[0].without = {**found.pop(key).without, **others[0].without}
+    return found
+
+
+def _figures(records: Sequence[RecordResult]) -> OverRounds | None:
+    """Median, p99 and maximum over the rounds, in ticks; per iteration of a batch or per operation
+    of a window, without the other two."""
+    usable = [record for record in records if record.usable]
+    each = [value for record in usable if (value := _each(record)) is not None]
+    if each:
+        return OverRounds(statistics.median_low(each), None, max(each))
+    return over_rounds(usable)
+
+
+def _each(record: RecordResult) -> float | None:
+    """Ticks per iteration of a batch, or per operation of a window."""
+    if record.batch is not None:
+        return record.batch.per_iteration
+    return record.counted.per_operation if record.counted is not None else None
+
+
+class _Judge:
+    """Who is quickest at the points of one benchmark: by order, or by verdicts if there are any."""
+
+    def __init__(self, bench: str, members: tuple[int, ...], verdicts: Verdicts | None) -> None:
+        self._bench, self._members, self._verdicts = bench, members, verdicts
+
+    def first(self, point: Named, figures: Mapping[int, float]) -> frozenset[int]:
+        """The systems that none beats: the winner, or several that are near; none if undecided."""
+        if self._verdicts is not None:
+            return self._by_verdict(point, figures)
+        best = min(figures.values())
+        if best < 0.0:
+            return frozenset()
+        return frozenset(n for n, value in figures.items() if value <= best * (1.0 + THRESHOLD))
+
+    def _by_verdict(self, point: Named, figures: Mapping[int, float]) -> frozenset[int]:
+        of = {
+            n: (self._verdicts or {}).get((self._members[n], self._bench, point)) for n in figures
+        }
+        others = {outcome for n, outcome in of.items() if n}
+        if 0 not in of or not others <= {"better", "worse", "equivalent"}:
+            return frozenset()
+        faster = [n for n, outcome in of.items() if outcome == "better"]
+        if faster:  # two that beat the first were not compared with each other
+            return frozenset(faster) if len(faster) == 1 else frozenset()
+        return frozenset({0, *(n for n, outcome in of.items() if outcome == "equivalent")})
+
+
+def _row(
+    bench: str,
+    found: _Bench,
+    runs: Sequence[Sequence[RunResult]],
+    executors: tuple[int, ...],
+    judge: _Judge,
+) -> Row:
+    shown, own = max(found.points.items(), key=lambda one: len(one[1]))
+    record = next(iter(own.values()))[0]
+    firsts = {}
+    for point, by_member in found.points.items():
+        figures = {
+            number: record.unit.figure(of.median)
+            for number, records in by_member.items()
+            if (of := _figures(records)) is not None and not _note(runs[number], bench)
+        }
+        if len(figures) > 1:
+            firsts[point] = judge.first(point, figures)
+    best = frozenset[int]().union(*firsts.values())
+    alone = len(best) == 1 and all(firsts.values())
+    near = firsts.get(shown, frozenset())
+    spans = _spans(own)
+    return Row(
+        bench=bench,
+        params=_apart(record.params, found.points),
+        unit=record.unit,
+        cells=tuple(_cell(bench, n, own.get(n, []), found, of) for n, of in enumerate(runs)),
+        points=len(firsts),
+        best=next(iter(best)) if alone else None,
+        near=near if len(near) > 1 else frozenset(),
+        divided=len(firsts) > 1 and not alone and any(firsts.values()),
+        spans=tuple(spans.items()) if len(spans) > 1 else (),
+        mixed=_mixed(own, executors, " ".join(spans)),
+    )
+
+
+def _apart(params: Params, points: Collection[Named]) -> Params:
+    """What tells a point from the others of its benchmark; the size of a message always does."""
+    same = set.intersection(*map(set, points))
+    return {
+        k: v
+        for k, v in params.items()
+        if k == "size_bytes" or (len(points) > 1 and (k, v) not in same)
+    }
+
+
+def _mixed(own: Mapping[int, object], executors: Sequence[int], spans: str) -> bool:
+    kinds = {number in executors for number in own}
+    return len(kinds) > 1 and _IN_A_TASK.search(spans) is not None
+
+
+def _spans(own: Mapping[int, Sequence[RecordResult]]) -> dict[str, tuple[int, ...]]:
+    """What was timed, with the systems that timed it."""
+    found: dict[str, tuple[int, ...]] = {}
+    for number, records in sorted(own.items()):
+        entry = records[0].entry
+        span = f"from {entry.begins} to {entry.ends}"
+        found[span] = (*found.get(span, ()), number)
+    return found
+
+
+def _note(runs: Sequence[RunResult], bench: str) -> str:
+    return runs[0].manifest.benchmark_notes.get(bench, "").rstrip(".")
+
+
+def _cell(
+    bench: str,
+    number: int,
+    records: Sequence[RecordResult],
+    found: _Bench,
+    runs: Sequence[RunResult],
+) -> Cell:
+    of = _figures(records)
+    if of is not None:
+        unit, alone = records[0].unit, records[0].batch or records[0].counted
+        return Cell(
+            figure=unit.figure(of.median),
+            p99=None if of.p99 is None else unit.figure(of.p99),
+            largest=None if alone else unit.figure(of.largest),
+            note=_note(runs, bench),
+        )
+    lack = found.without.get(number)
+    if lack is not None:
+        return Cell(word=_word(lack), reason=lack.reason)
+    if any(number in by_member for by_member in found.points.values()):
+        return Cell(reason="measured at other parameters only")
+    return Cell(reason="not in the plan of this run")
+
+
+def _word(record: RecordResult) -> str:
+    return record.entry.status if not record.usable else "no figure"
+
+
+def _lacks(benches: Mapping[tuple[str, str], _Bench]) -> tuple[Lack, ...]:
+    """Every sentence about a figure that is not there, once for each system."""
+    found: dict[tuple[int, str, str], list[str]] = {}
+    for (bench, _), of in benches.items():
+        for number, record in of.without.items():
+            if not any(number in by_member for by_member in of.points.values()):
+                found.setdefault((number, _word(record), record.reason), []).append(bench)
+    return tuple(
+        Lack(number, word, reason, tuple(dict.fromkeys(own)))
+        for (number, word, reason), own in sorted(found.items(), key=lambda one: one[0][0])
+    )
