@@ -8,6 +8,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -73,6 +74,12 @@ class Browser:
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self._ask("Emulation.setDeviceMetricsOverride", **size)
         file.write_bytes(base64.b64decode(self._ask("Page.captureScreenshot")["data"]))
+
+    def printed(self) -> int:
+        """The number of pages on A4 paper."""
+        size = {"paperWidth": 8.27, "paperHeight": 11.69}  # inches
+        document = base64.b64decode(self._ask("Page.printToPDF", **size)["data"])
+        return len(re.findall(rb"/Type\s*/Page\b", document))
 
     def _ask(self, method: str, **words: Any) -> dict[str, Any]:
         number = next(self._numbers)

@@ -222,7 +222,8 @@ class Page:
     def all_plots(self) -> list[Plot]:
         """For export, in the order of the page."""
         return (
-            [over.wide for over in self.overlays]
+            [group.picture for group in self.standings if group.picture is not None]
+            + [over.wide for over in self.overlays]
             + [
                 plot
                 for family in self.families

@@ -13,6 +13,9 @@ from kadenz.analysis.standings import THRESHOLD, Cell, Group, Row
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.report import digits, labels
 from kadenz.report.svg import style
+from kadenz.report.svg.panel import Caption, Plot
+from kadenz.report.svg.ratios import Mark, ratios
+from kadenz.report.svg.ratios import Row as Marks
 from kadenz.report.svg.symbols import symbol
 from kadenz.report.table import Cell as TableCell
 from kadenz.report.table import Table
@@ -29,8 +32,18 @@ class System:
     letter: str
     label: str
     kernel: str
-    colour: int
-    symbol: str  # SVG
+    number: int  # of the variant, from 0: it fixes colour and symbol
+
+    @property
+    def colour(self) -> int:
+        """The number of its colour, from 1."""
+        return style.colour(self.number)
+
+    @property
+    def symbol(self) -> str:
+        """SVG."""
+        drawn = symbol(self.number, 6.0, 6.0)
+        return f'<svg class="plot symbol" viewBox="0 0 12 12" aria-hidden="true">{drawn}</svg>'
 
 
 @dataclass(frozen=True)
@@ -68,6 +81,7 @@ class Standing:
     footnotes: tuple[str, ...]
     lacks: tuple[str, ...]
     table: Table
+    picture: Plot | None  # without a second figure in any row there is none
 
     @property
     def blocks(self) -> list[range]:
@@ -86,8 +100,7 @@ def standings(answers: Answers, results: Sequence[RunResult]) -> tuple[Standing,
             variant.letter,
             name,
             labels.kernel(results[variant.runs[0]]),
-            style.colour(number),
-            _drawn(symbol(number, 6.0, 6.0)),
+            number,
         )
         for number, (variant, name) in enumerate(zip(answers.variants, names, strict=True))
     )
@@ -97,10 +110,6 @@ def standings(answers: Answers, results: Sequence[RunResult]) -> tuple[Standing,
     )
 
 
-def _drawn(svg: str) -> str:
-    return f'<svg class="plot symbol" viewBox="0 0 12 12" aria-hidden="true">{svg}</svg>'
-
-
 def unit(group: Group) -> str:
     """ "instructions of armv7m", "µs · hosted"."""
     words = labels.unit(group.unit)
@@ -108,6 +117,7 @@ def unit(group: Group) -> str:
 
 
 def _standing(group: Group, number: int, systems: Sequence[System]) -> Standing:
+    table = "systems" if number == 0 else f"systems-{number + 1}"
     footnotes = (*_notes(group, systems), *_unlike(group, systems))
     lacks = tuple(_lacks(group, systems))
     return Standing(
@@ -127,7 +137,8 @@ def _standing(group: Group, number: int, systems: Sequence[System]) -> Standing:
         ),
         footnotes=footnotes,
         lacks=lacks,
-        table=_table(group, number, systems, (*footnotes, *lacks)),
+        table=_table(group, table, systems, (*footnotes, *lacks)),
+        picture=_picture(group, f"{table}-ratios", systems),
     )
 
 
@@ -270,7 +281,7 @@ def _lacks(group: Group, systems: Sequence[System]) -> list[str]:
 
 def _table(
     group: Group,
-    number: int,
+    name: str,
     systems: Sequence[System],
     notes: tuple[str, ...],
 ) -> Table:
@@ -289,7 +300,7 @@ def _table(
             )
         )
     return Table(
-        name="systems" if number == 0 else f"systems-{number + 1}",
+        name=name,
         title=f"Median, {unit(group)}",
         columns=("Benchmark", "Point", *heads, "Unit", "Quickest"),
         rows=tuple(rows),
@@ -303,3 +314,25 @@ def _cell(cell: Cell, row: Row, place: int) -> TableCell:
         raw = ": ".join(word for word in (cell.word, cell.reason) if word)
         return TableCell(_text(cell, row), raw, _kind(cell, row, place))
     return TableCell(_text(cell, row), cell.figure, _kind(cell, row, place))
+
+
+def _picture(group: Group, name: str, systems: Sequence[System]) -> Plot | None:
+    """The ratio of every figure to that of the first system. Rows in which that has none, or 0, are
+    left out."""
+    first, rows = systems[0], []
+    for row in group.rows:
+        base = row.cells[0].figure or 0.0
+        marks = tuple(
+            Mark(f"{system.letter} {system.label}", cell.figure / base, system.number, symbol=True)
+            for system, cell in zip(systems, row.cells, strict=True)
+            if base > 0.0 and cell.figure is not None and cell.figure > 0.0
+        )
+        if len(marks) > 1:
+            point = labels.parameters(row.params)
+            words = f"{row.bench}{f' {point}' if point else ''}{f' {UNLIKE}' * row.unlike}"
+            rows.append(Marks(words, marks))
+    if not rows:
+        return None
+    relation = f"median ÷ that of {first.letter}, log axis; left of 1 is quicker"
+    caption = Caption(f"Ratio to {first.letter}", relation, "Ratios", name)
+    return ratios(rows, caption, log=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -23,7 +24,9 @@ from kadenz.config.params import Params
 from kadenz.report import page as pages
 from kadenz.report.render import render
 from kadenz.report.standings import standings
+from kadenz.report.svg.symbols import symbol
 from kadenz.store import Run, read_run
+from tests import browser
 from tests.report.test_page import Html
 from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, manifest, under, write_run
 
@@ -356,3 +359,69 @@ def test_show_prints_the_table_of_the_report(
     answer_ = page_of(runs).standings[0].answer
     assert answer_ in " ".join(table.split()) and "quickest at 1 of 1 benchmark" in answer_
     assert max(map(len, table.splitlines())) <= 80
+
+
+# ---- the picture, and the page as it is seen ----------------------------------------------------
+
+
+def test_the_picture_has_a_symbol_for_each_ratio_to_the_first(tmp_path: Path) -> None:
+    runs = kernels(
+        tmp_path,
+        {"micro/a": 100, "micro/b": 50, "itc/mutex": "no mutex"},
+        {"micro/a": 200, "micro/b": "no form", "itc/mutex": 7},
+        {"micro/a": 50, "micro/b": 100, "itc/mutex": 9},
+    )
+    picture = page_of(runs).standings[0].picture
+    assert picture is not None
+    names = [f"{letter} kernel{n}/stm32f4@emulated" for n, letter in enumerate("ABC")]
+    assert picture.description == (
+        f"Ratios. micro/a: {names[0]} 1.000, {names[1]} 2.000, {names[2]} 0.500; "
+        f"micro/b: {names[0]} 1.000, {names[2]} 2.000."  # without A at itc/mutex there is no ratio
+    )
+    marks = ET.fromstring(picture.svg).findall(".//{*}title/..")[1:]
+    assert [mark.tag.partition("}")[2] for mark in marks] == [
+        *("circle", "polygon", "polygon"),
+        *("circle", "polygon"),
+    ]
+    x = [float(mark.get("cx") or _middle(mark.get("points") or "")) for mark in marks[:3]]
+    assert x[1] - x[0] == pytest.approx(x[0] - x[2], abs=0.2)  # twice and half: a log axis
+    assert page_of(runs).all_plots[0] is not None and picture.name == "systems-ratios"
+
+
+def _middle(points: str) -> float:
+    xs = [float(pair.split(",")[0]) for pair in points.split()]
+    return (min(xs) + max(xs)) / 2
+
+
+def test_forty_systems_have_forty_symbols() -> None:
+    drawn = {symbol(number, 0.0, 0.0) for number in range(40)}
+    assert len(drawn) == 40
+
+
+def test_without_a_second_figure_there_is_no_picture(tmp_path: Path) -> None:
+    runs = kernels(tmp_path, {"micro/a": 1}, {"micro/b": 2}, {"micro/a": "no form"})
+    assert page_of(runs).standings[0].picture is None
+
+
+BENCHES = [f"micro/{name}-of-a-long-name" for name in "abcdefghijkl"]
+MEASURE = """JSON.stringify([document.documentElement.scrollWidth - innerWidth,
+...[...document.querySelectorAll('.standing td, .standing th')].filter(cell =>
+    cell.clientWidth && cell.scrollWidth > cell.clientWidth + 1).map(cell => cell.textContent)])"""
+
+
+@pytest.mark.skipif(not browser.program(), reason="no Chromium")
+@pytest.mark.parametrize("count", [2, 3, 12, 40])
+def test_nothing_is_cut_at_either_width_and_print_is_four_pages(tmp_path: Path, count: int) -> None:
+    medians: list[Medians] = [
+        {bench: 1_234_567 + 90_000 * (n + at) for at, bench in enumerate(BENCHES)}
+        for n in range(count)
+    ]
+    runs = kernels(tmp_path, *medians, words=["n" * 200, *(f"kernel{n}" for n in range(1, count))])
+    file = tmp_path / "report.html"
+    file.write_text(render(page_of(runs)))
+    with browser.browser() as page:
+        for width in (1280, 390):
+            page.open(file)
+            page.picture(tmp_path / "page.png", width, 900)
+            assert page.value(MEASURE) == "[0]"
+        assert page.printed() <= 4

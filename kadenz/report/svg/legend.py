@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A legend below a plot: boxes with words, in as many rows as they need."""
+"""A legend below a plot: boxes or symbols with words, in as many rows as they need."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kadenz.report.svg.element import el, text
+from kadenz.report.svg.symbols import symbol
 
 LETTER = 6.2  # pixels of a letter of 11 px
 _ROW = 15.0
@@ -17,10 +18,12 @@ _UPPER = 10.0  # from the plot to the first box
 
 @dataclass(frozen=True)
 class Key:
-    """Words, and the CSS class of their box; no class, no box."""
+    """Words, and the CSS class of their box; no class, no box. The symbol of the system with this
+    number stands instead of a box."""
 
     words: str
     class_: str = ""
+    system: int | None = None
 
 
 class Legend:
@@ -45,6 +48,8 @@ class Legend:
     def _key(key: Key, x: float, row: int, top: float) -> str:
         y = top + _ROW * row
         words = text(x + _BOX + 4, y + _BOX - 1, key.words)
+        if key.system is not None:
+            return symbol(key.system, x + _BOX / 2, y + _BOX / 2) + words
         if not key.class_:
             return words
         return el("rect", x=x, y=y, width=_BOX, height=_BOX, class_=key.class_) + words

@@ -11,23 +11,27 @@ from kadenz.report.svg.legend import Key, Legend
 from kadenz.report.svg.panel import Caption, Panel, Plot
 from kadenz.report.svg.scale import Scale, scale_for
 from kadenz.report.svg.style import series
+from kadenz.report.svg.symbols import symbol
 
 ROW = 18.0
 WIDTH = 440.0
 LABEL_PX, LABELS_PX = 6.2, 210.0  # maximum width of a character, and of a label
+KEY_LETTERS = 60  # of a key of the legend
 LOG_FROM = 4.0
 ROOM = 1.05  # beside the outermost marks
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A ratio of the system with the number `colour`, from 0; a ring if it is somebody else's."""
+    """A ratio of the system with the number `colour`, from 0; a ring if it is somebody else's, or
+    the system's own symbol."""
 
     words: str
     ratio: float
     colour: int
     interval: tuple[float, float] | None = None
     ring: bool = False
+    symbol: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,9 @@ class Row:
     marks: tuple[Mark, ...]
 
 
-def ratios(rows: Sequence[Row], caption: Caption) -> Plot:
-    """A row of marks for each label, on one axis with a line at 1; all ratios are above 0."""
+def ratios(rows: Sequence[Row], caption: Caption, *, log: bool = False) -> Plot:
+    """A row of marks for each label, on one axis with a line at 1; all ratios are above 0. The axis
+    is logarithmic for wide ranges, or always."""
     ends = [1.0]
     for mark in (mark for row in rows for mark in row.marks):
         ends += [mark.ratio, *(mark.interval or ())]
@@ -51,7 +56,7 @@ def ratios(rows: Sequence[Row], caption: Caption) -> Plot:
     plot_bottom = panel.top + ROW * len(rows) + 8.0 + panel.below
     panel.below += legend.height + 8.0
     panel.height = plot_bottom + legend.height + 8.0
-    x = scale_for(low, high, panel.left + 4, panel.right - 4, log=high > LOG_FROM * low)
+    x = scale_for(low, high, panel.left + 4, panel.right - 4, log=log or high > LOG_FROM * low)
     for tick in x.ticks:
         panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
     panel.add(line(x(1.0), panel.top, x(1.0), panel.bottom, "mark"))
@@ -66,9 +71,18 @@ def ratios(rows: Sequence[Row], caption: Caption) -> Plot:
 
 
 def _keys(rows: Sequence[Row]) -> list[Key]:
-    """Meaning of each colour, in the order of the colours."""
-    found = {mark.colour: mark.words for row in rows for mark in row.marks}
-    return [Key(words, f"d{series(colour)}") for colour, words in sorted(found.items())]
+    """Meaning of each colour or symbol, in the order of the systems."""
+    found = {mark.colour: mark for row in rows for mark in row.marks}
+    return [
+        Key(
+            _clipped(mark.words, KEY_LETTERS), f"d{series(number)}", number if mark.symbol else None
+        )
+        for number, mark in sorted(found.items())
+    ]
+
+
+def _clipped(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
 def _axis(panel: Panel, x: Scale) -> str:
@@ -86,17 +100,20 @@ def _said(mark: Mark) -> str:
 
 
 def _row(panel: Panel, x: Scale, row: Row, y: float) -> None:
-    most = int((LABELS_PX - 12.0) / LABEL_PX)
-    label = row.label if len(row.label) <= most else f"{row.label[: most - 1]}…"
+    label = _clipped(row.label, int((LABELS_PX - 12.0) / LABEL_PX))
     panel.add(text(panel.left - 8, y + 3.8, label, "v", anchor="end"))
     for mark in row.marks:
         number = series(mark.colour)
         if mark.interval is not None:
             panel.add(line(x(mark.interval[0]), y, x(mark.interval[1]), y, f"l{number}"))
+        words = f"{row.label}, {mark.words}: {_said(mark)}"
+        if mark.symbol:
+            panel.add(symbol(mark.colour, x(mark.ratio), y, words))
+            continue
         panel.add(
             el(
                 "circle",
-                title(f"{row.label}, {mark.words}: {_said(mark)}"),
+                title(words),
                 cx=x(mark.ratio),
                 cy=y,
                 r=4.0 if mark.ring else 3.0,
