@@ -82,9 +82,16 @@ class PairAnswer:
     unjudged: tuple[str, ...] = ()
     reason: str = ""
 
-    def count(self, outcome: Outcome) -> int:
-        """The number of statistics with this outcome."""
-        return sum(point.outcome == outcome for point in self.points)
+    def benchmarks(self) -> dict[str, Outcome | None]:
+        """The outcome of each benchmark's median; None if its points differ in it."""
+        found: dict[str, set[Outcome]] = {}
+        for point in self.points:
+            if point.is_middle:
+                found.setdefault(point.bench, set()).add(point.outcome)
+        return {
+            bench: next(iter(outcomes)) if len(outcomes) == 1 else None
+            for bench, outcomes in found.items()
+        }
 
 
 @dataclass(frozen=True, eq=False)

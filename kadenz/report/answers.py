@@ -234,14 +234,18 @@ def _factor(value: float) -> str:
 
 
 def _counted(pair: PairAnswer, left: str, right: str) -> str:
-    """All figures of a pair in one sentence, and the largest change."""
+    """The benchmarks of a pair, each counted once by its median, and the largest change."""
+    outcomes = list(pair.benchmarks().values())
+    total = f"of {len(outcomes):,} benchmark{'s' * (len(outcomes) > 1)}"
     parts = [
-        f"{_short(right)} is faster in {pair.count('better'):,}",
-        f"{_short(left)} in {pair.count('worse'):,}",
-        f"{pair.count('equivalent'):,} are equal within {100.0 * pair.threshold:g} %",
-        f"{pair.count('inconclusive'):,} are undecided",
+        f"{_short(right)} is faster at {outcomes.count('better'):,}",
+        f"{_short(left)} at {outcomes.count('worse'):,}",
+        f"{outcomes.count('equivalent'):,} equal within {100.0 * pair.threshold:g} %",
+        f"{outcomes.count('inconclusive'):,} undecided",
     ]
-    words = f"Of {len(pair.points):,} figures {', '.join(parts)}."
+    if mixed := outcomes.count(None):
+        parts.append(f"{mixed:,} with an order that depends on the point")
+    words = f"By the medians {total}: {', '.join(parts)}."
     decided = [p for p in pair.points if p.outcome in ("better", "worse") and change_of(p.weakest)]
     if decided:
         largest = max(decided, key=_size)
