@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from kadenz.analysis.parameters import Named, Points
-from kadenz.config.profile import INTERRUPT, LaneProfile, Profile, ViewEntry, ViewName
+from kadenz.config.profile import INTERRUPT, CodeKind, LaneProfile, Profile, ViewEntry, ViewName
 from kadenz.errors import UsageError
 from kadenz.store import Run
 from kadenz.store.profiles import read_profiles
 
-KINDS = ("load", "store", "branch", "other")
+KINDS = get_args(CodeKind)
 
 
 @dataclass(frozen=True)

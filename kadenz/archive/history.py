@@ -17,6 +17,7 @@ from kadenz.archive.query import connect, run_sql
 from kadenz.archive.rows import QUANTILES, params_text
 from kadenz.config.manifest import REPEATABLE, Manifest
 from kadenz.config.params import Params
+from kadenz.json_text import read_json
 from kadenz.stats.change_points import LEAST, Change, change_points
 
 STATISTICS = ("min", *QUANTILES, "max", "mean")
@@ -201,7 +202,7 @@ def _row(place: Place, plain: tuple[Any, ...]) -> _Row:
 def _decoded(place: Place, row: _Row, text: str, kind: Any) -> Any:
     """A column that is JSON. StoreError if it is not of this kind."""
     try:
-        return msgspec.json.decode(text, type=kind)
+        return read_json(text, kind)
     except msgspec.DecodeError as error:
         raise place.damaged(run_object(row.month, row.run), str(error)) from None
 
@@ -224,7 +225,7 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
     texts = {}
     for run, month, text in answer.rows:
         try:
-            texts[run] = msgspec.json.decode(text or "", type=dict[str, str])
+            texts[run] = read_json(text or "", dict[str, str])
         except msgspec.DecodeError as error:
             raise place.damaged(run_object(month, run), f"configuration: {error}") from None
     return [

@@ -27,6 +27,7 @@ import msgspec
 from kadenz.archive import seal
 from kadenz.archive.objects import EVERY_RUN, EVERY_SAMPLES, EVERY_TEXTS, is_object
 from kadenz.errors import NothingThere, StoreError, ToolMissing, UsageError
+from kadenz.json_text import read_json
 from kadenz.regular_files import MIB, NotRegular, read_regular
 
 FORMAT = 1
@@ -286,8 +287,8 @@ def need_pyarrow() -> Any:
 
 def _check_format(place: Place) -> None:
     try:
-        found = msgspec.json.decode(place.read(HEAD), type=_Head).kadenz_archive
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        found = read_json(place.read(HEAD), _Head).kadenz_archive
+    except msgspec.DecodeError:
         raise StoreError(
             f"{place.url(HEAD)}: damaged", remedy='Write {"kadenz_archive": 1} into it'
         ) from None

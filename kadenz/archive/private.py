@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from kadenz.errors import UsageError
+from kadenz.json_text import read_json
 from kadenz.store import Run, read_run
 from kadenz.store.layout import MANIFEST, SAMPLES
 from kadenz.store.manifest_file import decoded, write_manifest
@@ -85,7 +84,7 @@ class Cleaning:
             if name != MANIFEST and not name.startswith(f"{SAMPLES}/"):
                 self.gone.setdefault("file", set()).add(name)
                 file.unlink()
-        plain = msgspec.json.decode((folder / MANIFEST).read_bytes())
+        plain = read_json((folder / MANIFEST).read_bytes(), dict[str, Any])
         # Options name probes, lines, servers and folders, each as a word of its own.
         call = plain.pop("call", None)
         if call:

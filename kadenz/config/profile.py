@@ -11,6 +11,7 @@ PROFILE_VERSION = 1
 # All samples of a lane; the sample of the median; the longest of the warm ones; the first one
 # measured.
 ViewName = Literal["all", "typical", "slowest", "coldest"]
+CodeKind = Literal["load", "store", "branch", "other"]
 INTERRUPT = "interrupt"  # the part of everything executed while an interrupt is handled
 
 
@@ -27,7 +28,7 @@ class CodeEntry(msgspec.Struct):
 
     address: int
     function: int
-    kind: str  # "load", "store", "branch", "other"
+    kind: CodeKind
     text: str
     file: str = ""  # "" without debug information
     line: int = 0

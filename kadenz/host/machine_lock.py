@@ -22,6 +22,7 @@ from pathlib import Path
 import msgspec
 
 from kadenz.errors import TargetFailed
+from kadenz.json_text import read_json
 
 _PLACES = (Path("/run/lock"), Path("/tmp"))
 _NAME = "kadenz-measures-this-linux"
@@ -170,6 +171,6 @@ def _user() -> str:
 
 def _holder(file: int) -> str:
     try:
-        return str(msgspec.json.decode(os.pread(file, 1 << 16, 0), type=Holder))
-    except (msgspec.DecodeError, UnicodeDecodeError, OSError):
+        return str(read_json(os.pread(file, 1 << 16, 0), Holder))
+    except (msgspec.DecodeError, OSError):
         return "another kadenz"

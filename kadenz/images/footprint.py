@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -33,6 +32,8 @@ from kadenz.images.libraries import library
 from kadenz.images.link_map import FILL, STUBS, LinkMap, Piece, map_of, read_map
 from kadenz.images.memory import Memories
 from kadenz.images.provenance import OTHER, PARTS, Homes, Tree
+from kadenz.json_text import read_json
+from kadenz.regular_files import read_regular
 
 PADDING, RESERVED, LINKER, UNKNOWN = "padding", "linker script", "linker", "not attributed"
 FOLDERS = {**PARTS, "suite/bench": "benchmarks", "kernels/conformance": "conformance"}
@@ -106,7 +107,7 @@ def weights(program: Path, trees: Sequence[Tree], kinds: Mapping[str, KernelObje
     named = [(tree.part, str(tree.folder)) for tree in trees]
     key = f"{__version__} {_RULES} {Elf(program).sha256} {named} {kinds}"
     try:
-        kept = msgspec.json.decode(file.read_bytes(), type=Weights)
+        kept = read_json(file.read_bytes(), Weights)
     except (OSError, msgspec.DecodeError):
         kept = None
     if kept is None or kept.key != key:
@@ -144,7 +145,11 @@ def _attributed(
 def _map(elf: Elf) -> LinkMap:
     """The map beside the program; empty without one. UsageError if it is the map of another."""
     file = map_of(elf.path)
-    made = read_map(file.read_text(errors="replace")) if file else LinkMap()
+    try:
+        text = read_regular(file).decode(errors="replace") if file else ""
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}", remedy="Remove it, or link again") from None
+    made = read_map(text)
     if not made.pieces:
         return LinkMap()
     for section in elf.sections:
@@ -262,24 +267,41 @@ class _Origins:
     @cached_property
     def _sources(self) -> dict[Path, Path]:
         """The source of each object that the build compiled."""
-        listed = (self._folder / "compile_commands.json").is_file()
-        commands = shared_name.compile_commands(self._folder) if listed else []
-        return {
-            Path(os.path.normpath(Path(command["directory"]) / output)): Path(command["file"])
-            for command in commands
-            if (output := _output(command))
-        }
+        file = self._folder / "compile_commands.json"
+        if not file.is_file():
+            return {}
+        try:
+            commands = msgspec.convert(
+                shared_name.compile_commands(self._folder), list[_Compilation]
+            )
+            return {
+                Path(os.path.normpath(Path(one.directory) / output)): Path(one.file)
+                for one in commands
+                if (output := _output(one))
+            }
+        except ValueError as error:  # of msgspec, and of shlex for a quote that does not end
+            raise UsageError(f"{file}: {error}", remedy="Remove it, or configure again") from None
 
     @cached_property
     def _debug(self) -> DebugInfo:
         return DebugInfo(self.program)
 
 
-def _output(command: Mapping[str, Any]) -> str:
-    """The object that an entry of compile_commands.json writes. CMake names none, others do."""
-    words = command.get("arguments") or shlex.split(command.get("command", ""))
+class _Compilation(msgspec.Struct):
+    """An entry of compile_commands.json."""
+
+    directory: str
+    file: str
+    output: str = ""  # CMake names none, others do
+    command: str = ""  # one of the two
+    arguments: list[str] = []
+
+
+def _output(compiled: _Compilation) -> str:
+    """The object that a compilation writes."""
+    words = compiled.arguments or shlex.split(compiled.command)
     written = next((after for word, after in pairwise(words) if word == "-o"), "")
-    return str(command.get("output") or written)
+    return compiled.output or written
 
 
 def _is_object(file: Path) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kadenz.config.profile import CodeKind
 from kadenz.errors import BuildFailed
 
-Kind = Literal["load", "store", "branch", "other"]
 # call: returns to the next instruction. return: to a caller, or from an exception (Arm). jump:
 # through a register. branch: to `target`. trap: raises an exception. exit: returns from one.
 Flow = Literal["", "call", "return", "jump", "branch", "trap", "exit"]
@@ -39,7 +39,7 @@ class Instruction:
     address: int
     size: int
     text: str
-    kind: Kind
+    kind: CodeKind
     flow: Flow
     target: int | None  # of a direct call, jump or branch
 
@@ -79,7 +79,7 @@ def disassemble(elf: Path, objdump: Path, machine: str) -> dict[int, Instruction
     return {one.address: one for one in _lines(answer.stdout, decode)}
 
 
-def _lines(text: str, decode: Callable[[str, str], tuple[Kind, Flow]]) -> Iterator[Instruction]:
+def _lines(text: str, decode: Callable[[str, str], tuple[CodeKind, Flow]]) -> Iterator[Instruction]:
     for address, code, name, rest in _LINE.findall(text):
         words = _COMMENT.sub("", rest).strip() if rest else ""
         kind, flow = decode(name.strip(), words)
@@ -94,7 +94,7 @@ def _lines(text: str, decode: Callable[[str, str], tuple[Kind, Flow]]) -> Iterat
         )
 
 
-def _riscv_flow(name: str, operands: str) -> tuple[Kind, Flow]:
+def _riscv_flow(name: str, operands: str) -> tuple[CodeKind, Flow]:
     first = operands.partition(",")[0]
     if name in ("jal", "jalr"):
         links = "," not in operands or first in ("ra", "t0")
@@ -110,7 +110,7 @@ def _riscv_flow(name: str, operands: str) -> tuple[Kind, Flow]:
     return "other", "trap" if name in ("ecall", "ebreak") else ""
 
 
-def _riscv(name: str, operands: str) -> tuple[Kind, Flow]:
+def _riscv(name: str, operands: str) -> tuple[CodeKind, Flow]:
     if _RISCV_LOAD.match(name):
         return "load", ""
     if _RISCV_STORE.match(name):
@@ -118,7 +118,7 @@ def _riscv(name: str, operands: str) -> tuple[Kind, Flow]:
     return _riscv_flow(name, operands)
 
 
-def _arm(name: str, operands: str) -> tuple[Kind, Flow]:
+def _arm(name: str, operands: str) -> tuple[CodeKind, Flow]:
     name = name.removesuffix(".n").removesuffix(".w")
     to_pc = bool(re.search(r"\bpc\}$|^pc,", operands))
     if _ARM_LOAD.match(name):

@@ -7,11 +7,16 @@ the checkout itself, have different ones; the link has one. (docs/decisions/0050
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from kadenz.config import inventory
+from kadenz.errors import UsageError
+from kadenz.json_text import read_json
+from kadenz.regular_files import read_regular
 
 # Shorter than "../../": of the names that a file has, ccache takes the shortest.
 _LINK = "src"
@@ -47,15 +52,24 @@ def below(home: Path, path: str) -> str:
     return str(home / Path(path).relative_to(root)) if Path(path).is_relative_to(root) else path
 
 
-def compile_commands(folder: Path) -> list[dict[str, str]]:
-    """The commands of a build folder, with the files of the checkout by their own names."""
-    text = (folder / "compile_commands.json").read_text()
-    commands: list[dict[str, str]] = json.loads(text)
+def compile_commands(folder: Path) -> list[dict[str, Any]]:
+    """The commands of a build folder, with the files of the checkout by their own names.
+
+    UsageError for a file that has none.
+    """
+    file = folder / "compile_commands.json"
+    try:
+        return _translated(folder, read_regular(file).decode())
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        raise UsageError(f"{file}: {error}", remedy="Remove it, or configure again") from None
+
+
+def _translated(folder: Path, text: str) -> list[dict[str, Any]]:
+    commands = read_json(text, list[dict[str, Any]])
     place = folder / _LINK
     if not place.is_symlink():  # a folder of somebody's project
         return commands
     # The build folder itself may have several names; CMake used this one.
-    for called in {command.get("directory", str(folder)) for command in commands}:
+    for called in {str(command.get("directory", folder)) for command in commands}:
         text = text.replace(f"{called}/{_LINK}/", f"{place.readlink()}/")
-    translated: list[dict[str, str]] = json.loads(text)
-    return translated
+    return read_json(text, list[dict[str, Any]])

@@ -14,6 +14,7 @@ from kadenz.errors import StoreError, TargetFailed, WireDamaged
 from kadenz.images.given_image import given_folder
 from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image, image_folder
+from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.condition import Setup
 from kadenz.lab.execution import asked_by, default_setup, image_of, make_target
@@ -86,8 +87,8 @@ def all_remembered() -> list[Catalog]:
 
 def _read(file: Path) -> Catalog | None:
     try:
-        return msgspec.json.decode(read_regular(file), type=Catalog)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return read_json(read_regular(file), Catalog)
+    except (OSError, msgspec.DecodeError):
         return None
 
 

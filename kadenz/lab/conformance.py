@@ -18,6 +18,7 @@ from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName, own_image, own_source
 from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
+from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.catalog import keep_answer
 from kadenz.lab.condition import Setup
@@ -150,7 +151,7 @@ def _identity(name: TargetName, image: Image, setup: Setup) -> str:
 def _kept(name: TargetName, image: Image, setup: Setup) -> _Kept | None:
     """The last answer of this image; None if it was never asked."""
     try:
-        kept = msgspec.json.decode((image.folder / _FILE).read_bytes(), type=_Kept)
+        kept = read_json((image.folder / _FILE).read_bytes(), _Kept)
     except (OSError, msgspec.DecodeError):
         return None
     return kept if kept.of == _identity(name, image, setup) else None

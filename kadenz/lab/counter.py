@@ -22,6 +22,7 @@ from kadenz.config.manifest import ClockEntry, EmulatorEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed
 from kadenz.images.image import Image
+from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.catalog import keep_answer
 from kadenz.lab.condition import Setup
@@ -153,7 +154,7 @@ def check_counter(
     of = identity(image, target.emulator(), _POINTS)
     file = image.folder / _FILE
     try:
-        hello, check = msgspec.json.decode(file.read_bytes(), type=tuple[Hello, CounterCheck])
+        hello, check = read_json(file.read_bytes(), tuple[Hello, CounterCheck])
     except (OSError, msgspec.DecodeError):
         hello, check = None, None
     if hello is None or check is None or check.of != of:

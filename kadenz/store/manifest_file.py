@@ -11,6 +11,7 @@ import msgspec
 
 from kadenz.config.manifest import SCHEMA_VERSION, Manifest
 from kadenz.errors import NewerRun, StoreError
+from kadenz.json_text import read_json
 from kadenz.regular_files import read_regular
 from kadenz.store.consistency import contradictions
 from kadenz.store.layout import MANIFEST
@@ -70,7 +71,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _decoded(file: Path, text: bytes) -> Manifest:
     try:
-        version = msgspec.json.decode(text, type=_Version).schema_version
+        version = read_json(text, _Version).schema_version
         if version > SCHEMA_VERSION:
             raise NewerRun(
                 f"{file}: written by a newer kadenz (schema {version}; this version reads up to "
@@ -78,9 +79,9 @@ def _decoded(file: Path, text: bytes) -> Manifest:
                 remedy="Update kadenz",
             )
         if version == FIRST:
-            return decoded(msgspec.json.decode(text))
-        return msgspec.json.decode(text, type=Manifest)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return decoded(read_json(text, dict[str, Any]))
+        return read_json(text, Manifest)
+    except msgspec.DecodeError as error:
         raise StoreError(
             f"{file}: damaged: {error}",
             remedy="The samples next to it are .npy files, which numpy can read without it",

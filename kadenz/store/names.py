@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config.manifest import ConditionEntry
+from kadenz.json_text import read_json
 from kadenz.owner import foreign, user_name
 from kadenz.regular_files import read_regular
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
@@ -108,8 +109,8 @@ def runs_below(folder: Path) -> list[Found]:
     for file in [*folder.glob(f"*/{MANIFEST}"), *folder.glob(f"*/*/{MANIFEST}")]:
         try:
             text = read_regular(file, inside=file.parent)
-            head = msgspec.json.decode(text, type=Head)
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            head = read_json(text, Head)
+        except (OSError, msgspec.DecodeError):
             continue
         found.append(Found(file.parent, head, is_held(file.parent)))
     return sorted(found, key=lambda one: (one.head.created, one.path.name))

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
-from kadenz.config.profile import PROFILE_VERSION, Profile
+from kadenz.config.profile import PROFILE_VERSION, Profile, ViewName
 from kadenz.errors import StoreError
+from kadenz.json_text import read_json
 from kadenz.regular_files import read_regular
 from kadenz.store.layout import PROFILE_SUFFIX, PROFILES
 from kadenz.store.reader import Run
@@ -22,10 +25,10 @@ def read_profiles(run: Run) -> list[Profile]:
     found = []
     for file in sorted((run.path / PROFILES).glob(f"*{PROFILE_SUFFIX}")):
         try:
-            profile = msgspec.json.decode(read_regular(file, inside=run.path), type=Profile)
+            profile = read_json(read_regular(file, inside=run.path), Profile)
         except OSError as error:
             raise _damaged(file, error.strerror or str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except msgspec.DecodeError as error:
             raise _damaged(file, str(error)) from None
         if profile.version != PROFILE_VERSION:
             raise StoreError(
@@ -33,8 +36,27 @@ def read_profiles(run: Run) -> list[Profile]:
                 f"{PROFILE_VERSION}",
                 remedy="Profile again with this kadenz",
             )
+        for what in _contradictions(profile):
+            raise _damaged(file, what)
         found.append(profile)
     return found
+
+
+def _contradictions(profile: Profile) -> Iterator[str]:
+    """References to functions, instructions and views that the profile does not have."""
+    views = [view for lane in profile.lanes for view in lane.views]
+    paths = [stack.path for view in views for stack in view.stacks]
+    paths += [one.path for view in views for one in (*view.masked, *view.locked, *view.held)]
+    functions = {code.function for code in profile.code}.union(*paths)
+    if not functions <= {*range(len(profile.functions))}:
+        yield "names a function that it does not have"
+    if not all(paths):
+        yield "an instruction is in no function"
+    if not {number for view in views for number, _ in view.code} <= {*range(len(profile.code))}:
+        yield "names an instruction that it does not have"
+    for lane in profile.lanes:
+        if sorted(view.name for view in lane.views) != sorted(get_args(ViewName)):
+            yield f"the lane {lane.lane} does not have each view once"
 
 
 def _damaged(file: Path, what: str) -> StoreError:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from kadenz.json_text import read_json
 from kadenz.regular_files import open_regular, read_regular
 from kadenz.store.layout import PLACES, RUNNING, STORAGE_PREFIX
 
@@ -89,8 +90,8 @@ def storage_of(folder: Path) -> Path | None:
 
 def _storage(text: bytes) -> Path | None:
     try:
-        name = msgspec.json.decode(text, type=_Note).storage
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        name = read_json(text, _Note).storage
+    except msgspec.DecodeError:
         return None  # killed before it was written
     file = Path(name)
     # A folder may come from anywhere, and this file is deleted once the folder is complete.

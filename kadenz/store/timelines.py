@@ -9,6 +9,7 @@ import msgspec
 
 from kadenz.config.timeline import TIMELINE_VERSION, Timeline
 from kadenz.errors import StoreError
+from kadenz.json_text import read_json
 from kadenz.regular_files import read_regular
 from kadenz.store.layout import TIMELINE_SUFFIX, TIMELINES
 from kadenz.store.reader import Run
@@ -22,10 +23,10 @@ def read_timelines(run: Run) -> list[Timeline]:
     found = []
     for file in sorted((run.path / TIMELINES).glob(f"*{TIMELINE_SUFFIX}")):
         try:
-            one = msgspec.json.decode(read_regular(file, inside=run.path), type=Timeline)
+            one = read_json(read_regular(file, inside=run.path), Timeline)
         except OSError as error:
             raise _damaged(file, error.strerror or str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        except msgspec.DecodeError as error:
             raise _damaged(file, str(error)) from None
         if one.version != TIMELINE_VERSION:
             raise StoreError(
@@ -33,8 +34,17 @@ def read_timelines(run: Run) -> list[Timeline]:
                 f"{TIMELINE_VERSION}",
                 remedy="Trace again with this kadenz",
             )
+        if not _holds_together(one):
+            raise _damaged(file, "a slice is not within the record")
         found.append(one)
     return found
+
+
+def _holds_together(timeline: Timeline) -> bool:
+    """Whether each slice ends after its begin, and lies in the record."""
+    first, last = timeline.begin, timeline.end
+    slices = (one for track in timeline.tracks for one in track.slices)
+    return 0 <= first <= last and all(first <= one.begin <= one.end <= last for one in slices)
 
 
 def _damaged(file: Path, what: str) -> StoreError:

@@ -20,6 +20,7 @@ from typing import Literal
 import msgspec
 
 from kadenz.errors import KadenzError, StoreError
+from kadenz.json_text import read_json
 from kadenz.tuning.change import Change
 
 FORMAT = "kadenz tuning journal 1"
@@ -98,9 +99,9 @@ def read_journal(folder: Path) -> Journal | None:
     if not lines:  # the first line is incomplete: nothing was changed yet
         return None
     try:
-        journal = Journal(msgspec.json.decode(lines[0], type=Head))
+        journal = Journal(read_json(lines[0], Head))
         for line in lines[1:]:
-            _enter(journal, msgspec.json.decode(line, type=_Line))
+            _enter(journal, read_json(line, _Line))
     except (msgspec.DecodeError, StopIteration) as error:
         raise StoreError(
             f"{file}: damaged: {error}",

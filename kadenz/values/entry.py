@@ -17,6 +17,8 @@ from typing import IO, Any
 
 import msgspec
 
+from kadenz.json_text import read_json
+
 _PIECE = 1 << 20
 _LINE_MAX = 1 << 16  # bytes of the second line: an entry has few files
 _MAGIC = b"kadenz-value-1 "
@@ -104,7 +106,7 @@ class Entry:
     def _begin(self) -> tuple[str, Head]:
         first, self._second = self._stream.readline(128), self._stream.readline(_LINE_MAX)
         try:
-            head = msgspec.json.decode(self._second, type=Head)
+            head = read_json(self._second, Head)
         except msgspec.DecodeError:
             raise DamagedError(f"{self.path}: not an entry") from None
         sound = first.startswith(_MAGIC) and head.key == self.path.name

@@ -15,9 +15,9 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
-# regular_files: files that others wrote; user_cache: where
-# private tools are; visible_text: their text; owner: whose a folder is; blas:
-# its threads; side_by_side: work on every processor; values: executions that files alone decide).
+# regular_files: files that others wrote; json_text: their JSON; user_cache: where private tools
+# are; visible_text: text of others; owner: whose a folder is; blas: its threads; side_by_side: work
+# on every processor; values: executions that files alone decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "user_cache": {"owner", "errors"},
@@ -25,6 +25,7 @@ ARROWS: dict[str, set[str]] = {
     "elf": {"regular_files", "errors"},
     "build_key": set(),
     "machine_files": set(),
+    "json_text": set(),
     "regular_files": set(),
     "visible_text": set(),
     "owner": set(),
@@ -37,11 +38,21 @@ ARROWS: dict[str, set[str]] = {
         "config.profile",
         "config.timeline",
         "owner",
+        "json_text",
         "regular_files",
         "errors",
     },
-    "images": {"config", "tools", "user_cache", "elf", "build_key", "regular_files", "errors"},
-    "values": {"config.manifest", "user_cache", "owner", "errors"},
+    "images": {
+        "config",
+        "tools",
+        "user_cache",
+        "elf",
+        "build_key",
+        "json_text",
+        "regular_files",
+        "errors",
+    },
+    "values": {"config.manifest", "user_cache", "owner", "json_text", "errors"},
     "targets": {
         "values",
         "wire",
@@ -54,9 +65,9 @@ ARROWS: dict[str, set[str]] = {
         "blas",
         "errors",
     },
-    "host": {"config", "machine_files", "errors"},
+    "host": {"config", "machine_files", "json_text", "errors"},
     "load": {"config", "owner", "errors"},
-    "tuning": {"config", "machine_files", "errors"},
+    "tuning": {"config", "machine_files", "json_text", "errors"},
     "lab": {
         "images",
         "targets",
@@ -69,6 +80,7 @@ ARROWS: dict[str, set[str]] = {
         "config",
         "tools",
         "elf",
+        "json_text",
         "regular_files",
         "errors",
     },
@@ -96,6 +108,7 @@ ARROWS: dict[str, set[str]] = {
         "store",
         "config.manifest",
         "config.params",
+        "json_text",
         "regular_files",
         "owner",
         "errors",

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.config.profile import CodeKind
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.code import Code, objdump
-from kadenz.images.instructions import Flow, Kind, disassemble
+from kadenz.images.instructions import Flow, disassemble
 from tests.scope import emulator
 
 pytestmark = pytest.mark.counted
@@ -22,7 +23,7 @@ RISCV = """
 _start: lw a0, 0(sp); sw a0, 0(sp); jal _start; jalr a5; ret; jr a5; j _start
     beqz a0, _start; ecall; mret; addi a0, a0, 1; amoadd.w a0, a1, (a2)
 """
-RISCV_KINDS: list[tuple[Kind, Flow]] = [
+RISCV_KINDS: list[tuple[CodeKind, Flow]] = [
     ("load", ""),
     ("store", ""),
     ("branch", "call"),
@@ -46,7 +47,7 @@ _start: ldr r0, [sp]; str r0, [sp]; bl _start; blx r3; bx lr; bx r3; b _start
     bls _start; add r0, r0, #1
 1:  nop
 """
-ARM_KINDS: list[tuple[Kind, Flow]] = [
+ARM_KINDS: list[tuple[CodeKind, Flow]] = [
     ("load", ""),
     ("store", ""),
     ("branch", "call"),
@@ -86,7 +87,7 @@ def test_instructions_are_told_apart(
     machine: emulator.Machine,
     board: str,
     text: str,
-    kinds: list[tuple[Kind, Flow]],
+    kinds: list[tuple[CodeKind, Flow]],
     tmp_path: Path,
 ) -> None:
     elf = assembled(machine, text, tmp_path)
