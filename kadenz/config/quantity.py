@@ -17,6 +17,7 @@ from kadenz.errors import UsageError
 
 _QUANTITY = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]*)?(?:e-?[0-9]+)?)\s*(?P<unit>[^\s0-9.].*)")
 _POINTS = re.compile(r"(?P<bench>[^\s=]+)(?P<where>(?:\s+\w+=-?[0-9]+)*)")
+_RANGE = (1e-15, 1e18)  # of the number: whoever needs more has another unit
 _MICROSECONDS = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "μs": 1.0, "ms": 1e3, "s": 1e6}
 
 
@@ -67,19 +68,27 @@ def parse_quantity(text: str, where: str) -> Quantity:
             f"{where}: `{text.strip()}` is not a quantity: a number above zero and its unit",
             remedy="For example 100us, 1.5ms or 900 instructions",
         )
+    if not _RANGE[0] <= number <= _RANGE[1]:
+        raise UsageError(
+            f"{where}: `{text.strip()}` is out of range",
+            remedy=f"Use a unit in which the number is from {_RANGE[0]:g} to {_RANGE[1]:g}",
+        )
     return Quantity(number, found["unit"].strip())
 
 
 def parse_points(text: str, where: str) -> Points:
     """Parses `BENCHMARK [PARAMETER=VALUE…]`. Raises UsageError; `where` names the option."""
     found = _POINTS.fullmatch(text.strip())
-    if found is None:
+    try:
+        if found is None:
+            raise ValueError(text)
+        pairs = (word.split("=") for word in found["where"].split())
+        return Points(found["bench"], {name: parse_value(value) for name, value in pairs})
+    except ValueError:  # a number that begins with 0, or has thousands of digits
         raise UsageError(
             f"{where}: `{text.strip()}` is not BENCHMARK [PARAMETER=VALUE…]",
             remedy="For example 'cyclic/wakeup-latency period_us=1000'",
-        )
-    pairs = (word.split("=") for word in found["where"].split())
-    return Points(found["bench"], {name: parse_value(value) for name, value in pairs})
+        ) from None
 
 
 def number_text(value: float) -> str:

@@ -119,7 +119,8 @@ def _in_whole_numbers(
 
 def _tick(kernel: Kernel) -> list[tuple[Time, Time]]:
     """Period and cost of the kernel's tick, if it has one."""
-    return [(kernel.tick_period, kernel.tick)] if math.isfinite(kernel.tick_period) else []
+    # A whole number may be larger than any float.
+    return [(kernel.tick_period, kernel.tick)] if kernel.tick_period != math.inf else []
 
 
 def _bound(

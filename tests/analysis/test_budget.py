@@ -210,6 +210,8 @@ def test_runs_of_two_targets_are_refused(overheads: Run, tmp_path: Path) -> None
     [
         (("period", "rate"), "unknown key `task[0].rate`"),
         (('"4 ms"', '"4"'), "`4` is not a quantity"),
+        (('"4 ms"', '"1e308 ms"'), "`1e308 ms` is out of range"),
+        (('"1000000 instructions"', '"5e-324 instructions"'), "5e-324 instructions` is out of"),
         (('name = "slow"', 'name = "fast"'), "two tasks are named `fast`"),
         (('name = "two"', 'name = "two"\npriorities = "given"'), "set `priority`"),
         (('name = "slow"', 'name = "slow"\npriority = 3'), "is allowed only"),
