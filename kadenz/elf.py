@@ -180,21 +180,16 @@ class Elf:
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded, by address."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
+        with opened(self.path) as elf:
             return sorted(
                 Segment(one["p_vaddr"], one["p_memsz"], max(one["p_align"], 1))
-                for one in _loaded(ELFFile(file))
+                for one in _loaded(elf)
             )
 
     @cached_property
     def hosted(self) -> bool:
         """Whether an operating system loads the program, by its headers and notes."""
-        from elftools.elf.elffile import ELFFile
-
-        with self.path.open("rb") as file:
-            elf = ELFFile(file)
+        with opened(self.path) as elf:
             headers = {one["p_type"] for one in elf.iter_segments()}
             note = elf.get_section_by_name(".note.ABI-tag")
             system = elf["e_ident"]["EI_OSABI"] == "ELFOSABI_LINUX"

@@ -161,8 +161,9 @@ class _Reader:
 def _check_sums(
     tokens: NDArray[Any], pieces: list[Numbers], regions: list[Region], source: str
 ) -> None:
-    counts = np.array([tokens["instructions"][p].sum(dtype=np.uint64) for p in pieces], dtype="i8")
-    clocks = np.array([tokens["clock"][p].sum(dtype=np.uint64) for p in pieces], dtype="i8")
+    # Sums are modulo 2^64, as the numbers of a region are.
+    counts = np.array([tokens["instructions"][p].sum(dtype="u8") for p in pieces], dtype="u8")
+    clocks = np.array([tokens["clock"][p].sum(dtype="u8") for p in pieces], dtype="u8")
     for number, region in enumerate(regions):
         path = np.asarray(region.path, dtype=np.intp)
         for what, sums, (begin, end) in (

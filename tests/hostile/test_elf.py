@@ -126,6 +126,16 @@ def test_mutated_files_are_read_or_named(image: Image, tmp_path: Path) -> None:
     assert read and named
 
 
+def test_segments_that_the_file_does_not_have_are_named(image: Image, tmp_path: Path) -> None:
+    """What `footprint` asks about memories, without a section asked before."""
+    file = tmp_path / "x.elf"
+    for place in (1 << 40, (1 << 64) - 8, len(image.content) - 8):
+        file.write_bytes(patched(image, (32, "<Q", place)))  # e_phoff
+        for question in ("segments", "hosted"):
+            with pytest.raises(UsageError, match="damaged ELF file"):
+                getattr(Elf(file), question)
+
+
 # ---- sizes and counts ----------------------------------------------------------------------------
 def header(image: Image, name: str) -> int:
     """The place of a section's header."""

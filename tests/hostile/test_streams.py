@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import msgspec
 import numpy as np
 import pytest
 
+from kadenz.targets.paths import RUN, parse_paths
+from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.messages import AnyMessage
 from tests.wire.streams import begin, end, hello, samples
 from tests.wire.test_records import assemble
@@ -55,3 +58,31 @@ def test_a_value_that_is_not_finite_spoils_its_record_alone(value: float) -> Non
     kept, _ = assemble([hello(), odd, sent, FIRST, samples([1, 2, 3])])
     assert "a value is not a finite number" in kept.verdicts[99].reason
     assert kept.lanes[99, 0] == [] and kept.lanes[FIRST.record, 0] == [1, 2, 3]
+
+
+# ---- paths of the scope --------------------------------------------------------------------------
+def _chunk(kind: int, *values: int, form: str = "I") -> bytes:
+    data = struct.pack(f"<{len(values)}{form}", *values)
+    return struct.pack("<II", kind, len(data)) + data
+
+
+def path_file() -> bytes:
+    """Two tokens, one piece, and two regions that execute it."""
+    head = struct.pack("<8sIII12x", b"KDZPATHS", 1, 32, 0)
+    tokens = [struct.pack("<IIQQ", RUN, 7, 7, address) for address in (0x1000, 0x1020)]
+    data = b"".join(struct.pack("<II", 1, 24) + one for one in tokens) + _chunk(2, 0, 1)
+    for at in (100, 200):
+        data += _chunk(3, at, at, 1, form="Q") + _chunk(4, 0)
+        data += _chunk(5, at + 14, at + 14, 2, form="Q")
+    return head + data + struct.pack("<II", 6, 0)
+
+
+@pytest.mark.parametrize("clock", [2**63 - 1, 2**63, 2**64 - 1])
+def test_a_path_of_any_length_contradicts_its_marks(clock: int) -> None:
+    """A sum that no signed number holds was an OverflowError."""
+    whole = path_file()
+    assert parse_paths(whole).regions
+    token = struct.pack("<IIQQ", RUN, 7, 7, 0x1000)
+    assert token in whole
+    with pytest.raises(ScopeDamaged, match="its marks are 14 apart"):
+        parse_paths(whole.replace(token, struct.pack("<IIQQ", RUN, 7, clock, 0x1000)))
