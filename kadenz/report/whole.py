@@ -18,7 +18,8 @@ def replaced(file: Path) -> Iterator[Path]:
     Creates the folders. A device or a pipe cannot be replaced: the block then gets `file`
     itself. A link stays, and its file is replaced. Raises OSError.
     """
-    device = str(file).startswith(("/dev/", "/proc/"))  # /dev/stdout may be a regular file
+    # /dev/stdout may be a regular file; /dev/shm has files of users.
+    device = str(file).startswith(("/dev/", "/proc/")) and not file.is_relative_to("/dev/shm")
     if device or (file.exists() and not file.is_file()):
         yield file
         return

@@ -7,6 +7,7 @@ import itertools
 import os
 import resource
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -129,6 +130,14 @@ def test_a_pipe_and_a_device_are_not_replaced(tmp_path: Path) -> None:
         with replaced(special) as found:
             assert found == special
     assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no files in memory here")
+def test_files_in_memory_are_no_devices() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        file = Path(folder) / "new" / "file"
+        write_text(file, "new")
+        assert file.read_text() == "new"
 
 
 def test_a_folder_is_an_error(tmp_path: Path) -> None:
