@@ -31,7 +31,7 @@ from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.plain import plain
-from kadenz.stats.samples import Floats
+from kadenz.stats.samples import Floats, as_samples
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
 from kadenz.stats.tail import Tail, fit_tail
@@ -353,6 +353,7 @@ def analyse_series(
     `printed_step` is that of their last digit.
     """
     try:
+        as_samples(values, kind)  # before the remedies ask for the order of times
         values, note = _as_given(values, kind, period_us, tick_us)
         take = jitter_of_wakeups if kind == "latencies" else jitter_of_edges
         result, series = take(

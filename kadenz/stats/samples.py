@@ -18,13 +18,15 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 # Huge arrays are processed in pieces of this size: 2 MiB as f8, within a level-2 cache.
 PIECE = 1 << 18
+# Of a sample. Sums of fourth powers stay finite.
+LARGEST = 1e60
 
 
 def as_samples(values: npt.ArrayLike, statistic: str, needed: int = 1) -> Array:
     """`values` as a one-dimensional real array with at least `needed` finite samples, uncopied.
 
-    Raises Undefined for other shapes, complex or non-numeric types and for NaN or infinity (a
-    missing sample is counted as missed, never stored as NaN), TooFew for too few.
+    Raises Undefined for other shapes, complex or non-numeric types, for NaN or infinity (a missing
+    sample is counted as missed, never stored as NaN) and beyond LARGEST, TooFew for too few.
     """
     array = np.asarray(values)
     if array.ndim != 1:
@@ -39,6 +41,8 @@ def as_samples(values: npt.ArrayLike, statistic: str, needed: int = 1) -> Array:
         for part in pieces(array):
             if not np.isfinite(part).all():
                 raise Undefined(statistic, "samples contain NaN or infinity. Remove them upstream")
+            if part.size and float(np.abs(part).max()) > LARGEST:
+                raise Undefined(statistic, f"samples beyond {LARGEST:g}. Give them in another unit")
     return array
 
 

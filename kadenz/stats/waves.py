@@ -46,7 +46,8 @@ def find_waves(
     those that recur 16 times).
     """
     grid = np.zeros(scipy.fft.next_fast_len(length, real=True), dtype=np.float32)
-    grid[places] = series
+    # By a power of two, which changes no digit: squares of large samples overflow in float32.
+    grid[places] = np.ldexp(series, -math.frexp(float(np.abs(series).max(initial=0.0)))[1])
     power: Array = np.abs(scipy.fft.rfft(grid)) ** 2
     bins = grid.size
     first = max(2 * FEWEST_CYCLES, math.ceil(length / slowest) if slowest else 0)

@@ -84,3 +84,12 @@ def test_a_binary_file_is_refused_with_the_expected_format(tmp_path: Path) -> No
     error = refused(tmp_path / "trace.bin")
     assert "byte 4 is not UTF-8" in error.message
     assert "numpy.save" in error.remedy
+
+
+@pytest.mark.parametrize("kind", ["edges", "latencies", "periods"])
+def test_samples_whose_squares_overflow_are_refused(kind: str, tmp_path: Path) -> None:
+    values = np.arange(3_000) * 1e6
+    values[70] = 1e300
+    np.save(tmp_path / "large.npy", values)
+    error = refused(tmp_path / "large.npy", "--kind", kind)
+    assert f"{kind}: samples beyond 1e+60" in error.message and error.remedy

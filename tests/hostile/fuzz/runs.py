@@ -113,7 +113,7 @@ def _answered(words: tuple[str, ...], given: Path, output: Path) -> None:
 
 
 def _command(given: Path, output: Path) -> None:
-    """One of the commands, by the bytes of what is read."""
+    """One of the commands, by the bytes of the input."""
     files = below(given)
     number = zlib.crc32(b"".join(files.values()))
     _answered(COMMANDS[number % len(COMMANDS)], given, output)
