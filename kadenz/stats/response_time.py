@@ -18,6 +18,9 @@ from kadenz.stats.exact import Time, exact
 
 # Jobs of one busy period that are examined. A longer one counts as unbounded.
 JOBS_MAX = 1_000
+# Steps to one window: the less time the other tasks leave, the more it takes. One that needs more
+# counts as unbounded.
+STEPS_MAX = 100_000
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,8 @@ def _bound(
         released = before * own.period
         first = blocking + kernel.start + own.execution + before * whole
         window = _window(first, costs, kernel.jitter, enough + released)
+        if window == math.inf:
+            return window
         worst = max(worst, kernel.jitter + window - released)
         if worst > enough:
             return worst
@@ -157,12 +162,13 @@ def _bound(
 def _window(first: Time, costs: Sequence[tuple[Time, Time]], jitter: Time, enough: Time) -> Time:
     """The least window w = first + what others take in w, or any above `enough`.
 
-    `costs` are periods and what each release costs; the window exists if they leave any time.
+    `costs` are periods and what each release costs; the window exists if they leave any time. inf
+    if it is not reached in STEPS_MAX.
     """
     window = first
-    while window <= enough:
+    for _ in range(STEPS_MAX):
         taken = sum(-(-(window + jitter) // period) * cost for period, cost in costs)
-        if first + taken <= window:
-            break
+        if first + taken <= window or window > enough:
+            return window
         window = first + taken
-    return window
+    return math.inf

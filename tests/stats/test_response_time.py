@@ -181,3 +181,12 @@ def test_bisection_is_on_the_safe_side() -> None:
     assert largest(lambda _: False, 0.0, 10.0) is None
     assert least_whole(lambda value: value >= 37, 1, 1000) == 37
     assert least_whole(lambda _: False, 1, 1000) is None
+
+
+@pytest.mark.parametrize("left", ["1e-9", "1e-12", "1e-15"])
+def test_a_set_that_leaves_almost_nothing_ends_and_has_no_bound(left: str) -> None:
+    """Its window would take 1 / left steps."""
+    most = PeriodicTask(1000 * (1 - Fraction(left)), 1000, 1000, urgency=2)
+    rare = PeriodicTask(1000, 10**15, 10**15, urgency=1)
+    assert response_times([most, rare], Kernel()) == [most.execution, math.inf]
+    assert not schedulable([most, rare], Kernel())
