@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import random
-import resource
 import shutil
 import signal
 import sys
@@ -138,7 +137,7 @@ def prepared(name: str, parser: Parser, folder: Path) -> Sequence[Files]:
 def tried(parser: Parser, files: Files, folder: Path) -> bool:
     """Whether the files reached the analysis, or were refused. Raises Finding."""
     given, output = _laid(files, folder)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = _peak_kib(anew=True)
     try:
         with _quiet(), _watched(output) as seen, _in_time():
             accepted = _read(parser, given, output)
@@ -151,7 +150,7 @@ def tried(parser: Parser, files: Files, folder: Path) -> bool:
         raise Finding(what, files, kind=kind, detail=traceback.format_exc()) from None
     if seen:
         raise Finding(f"reached beyond its output: {'; '.join(seen[:3])}", files)
-    more = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    more = _peak_kib() - before
     if more > MOST_KIB:
         raise Finding(f"{more >> 10:,} MiB more of memory", files)
     if files != {name: (given / name).read_bytes() for name in files}:
@@ -257,3 +256,13 @@ def _watched(output: Path) -> Iterator[list[str]]:
         yield watch.seen
     finally:
         watch.output = ""
+
+
+def _peak_kib(*, anew: bool = False) -> int:
+    """The most memory that this process had, since it began or since it was last asked `anew`."""
+    if anew:
+        Path("/proc/self/clear_refs").write_text("5")  # proc(5): resets the peak
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1])
+    raise AssertionError("no VmHWM in /proc/self/status")
