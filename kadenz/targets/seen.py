@@ -11,9 +11,11 @@ from dataclasses import dataclass
 # Of QEMU's `info registers`: `pc 2001..` (RISC-V), `R15=0800..` (Arm), `PC=..` (Armv8), `RIP=..`.
 _PC = re.compile(r"(?<![\w/])(?:pc|R15|PC|RIP)[ =]+([0-9a-fA-F]{8,16})")
 _GENERAL = re.compile(r"(?<![\w/])(?:R\d\d|X\d\d|R[A-D]X|R[SD]I|x\d+/\w+)[ =]+([0-9a-fA-F]{8,16})")
-# While an interrupt is handled: the mode of a Cortex-M; a RISC-V that accepts none (mstatus.MIE).
+# While an interrupt is handled, a Cortex-M has a mode of its own. A RISC-V accepts none
+# (mstatus.MIE), as in any critical section, and keeps the place of the last one in mepc.
 _HANDLER = re.compile(r"^XPSR=.*\bhandler\b", re.MULTILINE)
 _MSTATUS = re.compile(r"\bmstatus\s+([0-9a-fA-F]+)")
+_MEPC = re.compile(r"\bmepc\s+([0-9a-fA-F]+)")
 _MIE = 1 << 3
 
 
@@ -21,12 +23,13 @@ _MIE = 1 << 3
 class Look:
     """A processor at one moment: its program counter, and its other registers if known.
 
-    `handles`: it may be handling an interrupt.
+    `handles`: it handles an interrupt, or may do so if that came at `interrupted`.
     """
 
     pc: int
     registers: tuple[str, ...] = ()
     handles: bool = False
+    interrupted: int | None = None
 
 
 @dataclass(frozen=True)
@@ -45,34 +48,45 @@ class Seen:
 def looks_of(registers: Iterable[str]) -> list[Look]:
     """Looks from QEMU's words for `info registers`."""
     return [
-        Look(int(pc[1], 16), tuple(_GENERAL.findall(words)), _handles(words))
+        Look(int(pc[1], 16), tuple(_GENERAL.findall(words)), *_handling(words))
         for words in registers
         if (pc := _PC.search(words)) is not None
     ]
 
 
-def _handles(words: str) -> bool:
-    status = _MSTATUS.search(words)
-    masked = status is not None and not int(status[1], 16) & _MIE
-    return masked or _HANDLER.search(words) is not None
+def _handling(words: str) -> tuple[bool, int | None]:
+    status, came_at = _MSTATUS.search(words), _MEPC.search(words)
+    if status is not None and came_at is not None and not int(status[1], 16) & _MIE:
+        return True, int(came_at[1], 16)
+    return _HANDLER.search(words) is not None, None
 
 
 def seen(words: str, looks: Sequence[Look], symbol_at: Callable[[int], str]) -> Seen:
     """What `looks`, at least two, show; `symbol_at` names the function of an address, or "".
 
     A processor stands still if it is at one place in at least half of them, always with the same
-    registers: interrupts take it elsewhere, and come back. Looks in their handlers are left out,
-    unless all are: an emulator can be looked at when a timer expires more often than in between.
+    registers: interrupts take it elsewhere, and come back. Looks into their handlers are left out,
+    because an emulator can be looked at when a timer expires more often than in between.
     """
     if len(looks) < 2:
         return Seen(words)
     outside = [look for look in looks if not look.handles]
-    judged = outside if len(outside) > 1 else looks
-    (usual, count), *_ = Counter(look.pc for look in judged).most_common(1)
-    states = {look.registers for look in judged if look.pc == usual}
-    moves = 2 * count < len(judged) or len(states) > 1
-    if not moves:
-        return Seen(words, moves, f"at {symbol_at(usual) or hex(usual)}")
-    functions = Counter((symbol_at(look.pc) or hex(look.pc)).partition("+")[0] for look in judged)
-    named = [f"{name} ({n} of {len(judged)} looks)" for name, n in functions.most_common(3)]
-    return Seen(words, moves, f"in {', '.join(named)}")
+    usual = _place(outside) if len(outside) > 1 else None
+    inside = [look for look in looks if look.handles]
+    if usual is not None and all(look.interrupted in (None, usual) for look in inside):
+        often = len(inside) > len(outside)
+        also = f", in a handler in {len(inside)} of {len(looks)} looks" if often else ""
+        return Seen(words, False, f"at {symbol_at(usual) or hex(usual)}{also}")
+    usual = _place(looks)
+    if usual is not None:
+        return Seen(words, False, f"at {symbol_at(usual) or hex(usual)}")
+    functions = Counter((symbol_at(look.pc) or hex(look.pc)).partition("+")[0] for look in looks)
+    named = [f"{name} ({n} of {len(looks)} looks)" for name, n in functions.most_common(3)]
+    return Seen(words, True, f"in {', '.join(named)}")
+
+
+def _place(looks: Sequence[Look]) -> int | None:
+    """Where a processor stands still; None if it moves."""
+    (usual, count), *_ = Counter(look.pc for look in looks).most_common(1)
+    states = {look.registers for look in looks if look.pc == usual}
+    return usual if 2 * count >= len(looks) and len(states) == 1 else None

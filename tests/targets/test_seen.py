@@ -26,7 +26,14 @@ def at(*places: int, registers: tuple[str, ...] = ()) -> list[Look]:
         (at(*[0x104] * 7, 0x200, 0x210, 0x220), "at wait+0x4"),  # the tick interrupts it
         (at(*[0x9000] * 10), "at 0x9000"),  # no function there
         # Looked at when its timer expires, more often than in between.
-        ([*at(*[0x104] * 4), *(Look(0x200, (), True) for _ in range(6))], "at wait+0x4"),
+        (
+            [*at(*[0x104] * 4), *(Look(0x200, (), True) for _ in range(6))],
+            "at wait+0x4, in a handler in 6 of 10 looks",
+        ),
+        (
+            [*at(*[0x104] * 5), *(Look(0x200 + 4 * i, (), True, 0x104) for i in range(5))],
+            "at wait+0x4",
+        ),
         # It handles an interrupt without end.
         ([Look(0x204, (), True)] * 10, "at tick+0x4"),
     ],
@@ -41,6 +48,11 @@ def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) ->
     [
         (at(0x300, 0x304, 0x308, 0x30C), "in work (4 of 4 looks)"),
         (at(0x300, 0x304, 0x400, 0x300, 0x408), "in work (3 of 5 looks), more (2 of 5 looks)"),
+        # Interrupts are masked in a section of its own: the last one came elsewhere, long ago.
+        (
+            [*at(*[0x300] * 4), *(Look(0x400 + 4 * i, (), True, 0x204) for i in range(6))],
+            "in more (6 of 10 looks), work (4 of 10 looks)",
+        ),
         # One block of instructions, which QEMU shows at its beginning: the registers change.
         ([Look(0x300, (str(i),)) for i in range(4)], "in work (4 of 4 looks)"),
         (
@@ -80,15 +92,17 @@ def test_the_registers_of_every_architecture_are_read(words: str, pc: int, regis
 
 
 @pytest.mark.parametrize(
-    ("words", "handles"),
+    ("words", "handles", "interrupted"),
     [
-        ("R15=08000a10\nXPSR=61000000 -ZC- T priv-thread\n", False),
-        ("R15=08000a10\nXPSR=6100000f -ZC- T handler\n", True),
-        (" pc       20010123\n mstatus  00001888\n", False),
-        (" pc       20010123\n mstatus  00001880\n", True),
-        ("RIP=ffffffff81000010 RFL=00000246", False),
+        ("R15=08000a10\nXPSR=61000000 -ZC- T priv-thread\n", False, None),
+        ("R15=08000a10\nXPSR=6100000f -ZC- T handler\n", True, None),
+        (" pc       20010123\n mstatus  00001888\n mepc     20010100\n", False, None),
+        (" pc       20010123\n mstatus  00001880\n mepc     20010100\n", True, 0x20010100),
+        ("RIP=ffffffff81000010 RFL=00000246", False, None),
     ],
 )
-def test_a_look_says_whether_an_interrupt_is_handled(words: str, handles: bool) -> None:
+def test_a_look_says_whether_an_interrupt_is_handled(
+    words: str, handles: bool, interrupted: int | None
+) -> None:
     (look,) = looks_of([words])
-    assert look.handles is handles
+    assert (look.handles, look.interrupted) == (handles, interrupted)
