@@ -84,24 +84,26 @@ def _swap(fresh: Path, final: Path) -> None:
 
     Raises OSError: the old site then stays.
     """
-    while True:
-        try:
-            fresh.rename(final)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
+    while not _took(fresh, final):
         old = final.with_name(unfinished_name(_aside(final)))
         with suppress(FileNotFoundError):  # another process has just moved it
             final.rename(old)
         try:
-            fresh.rename(final)
-            return
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
+            if _took(fresh, final):
+                return
         finally:
             _settle(final, old)
+
+
+def _took(fresh: Path, final: Path) -> bool:
+    """Whether the new site took its place; False if a site is there."""
+    try:
+        fresh.rename(final)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
+        return False
+    return True
 
 
 def _put_back(final: Path) -> None:
