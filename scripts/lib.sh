@@ -7,9 +7,11 @@ ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 export ROOT
 
 # Downloads and private tools are outside the checkout, so that clones share them and `make clean`
-# causes no download. kadenz/tools.py uses the same folder.
+# causes no download. kadenz/user_cache.py uses the same folder.
 CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/kadenz"
 export CACHE
+# kadenz starts what is there, and believes nothing that everybody may change.
+umask o-w
 
 # `--plan` as the first argument of a script: it prints what it would do, a line each, and does nothing.
 PLAN=no
