@@ -39,6 +39,7 @@ from kadenz.stats.holm import holm
 from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
+THRESHOLD = 0.05  # smaller relative changes are none that anybody acts on
 ALPHA = 0.05  # probability that any change is reported although there is none
 CLOCK = "clock/"
 
@@ -136,7 +137,7 @@ def compare_sides(
     candidate: Sequence[Run],
     *,
     statistics: Sequence[str | float] = ("median", 0.99),
-    threshold: float = 0.05,
+    threshold: float = THRESHOLD,
     together: bool = True,
     between_runs: float = 0.0,
     deadlines: Sequence[Asked] | None = (),

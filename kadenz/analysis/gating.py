@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from kadenz.analysis.checks import Check, Outcome, figure_text
 from kadenz.analysis.comparing import (
+    THRESHOLD,
     Configurations,
     PointComparison,
     compare_sides,
@@ -51,7 +52,7 @@ def gate(
     runs: Sequence[Run],
     baseline: Sequence[Run],
     *,
-    max_worse: float = 0.05,
+    max_worse: float = THRESHOLD,
     statistics: Sequence[str | float] = ("median", 0.99),
     limits: Sequence[Limit] = (),
     between_runs: float = 0.0,

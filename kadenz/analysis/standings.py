@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from kadenz.analysis.comparing import CLOCK, THRESHOLD
 from kadenz.analysis.judging import Outcome
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
@@ -21,9 +22,7 @@ from kadenz.analysis.variants import Variant
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 
-THRESHOLD = 0.05  # as that of `compare_sides`: smaller differences are none that anybody acts on
 EXACT: tuple[ClockClass, ...] = ("instruction", "cycle-exact", "cycle-model")
-_CONTEXT = "clock/"  # the quality of a clock is not speed
 # Spans of the suite name the task in which they begin or end; a handler is the same everywhere.
 _IN_A_TASK = re.compile(r"\b(tasks?|threads?|sleep)\b")
 
@@ -181,7 +180,7 @@ def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[
     found: dict[tuple[str, str], _Bench] = {}
     for number, own in enumerate(runs):
         for record in (record for run in own for record in run.records):
-            if record.bench.startswith(_CONTEXT) or record.breakdown is not None:
+            if record.bench.startswith(CLOCK) or record.breakdown is not None:
                 continue
             bench = found.setdefault((record.bench, record.unit.key), _Bench())
             if _figures([record]) is None:

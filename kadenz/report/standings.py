@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from kadenz.analysis.answers import Answers
+from kadenz.analysis.comparing import THRESHOLD
 from kadenz.analysis.results import RunResult
-from kadenz.analysis.standings import THRESHOLD, Cell, Group, Row
+from kadenz.analysis.standings import Cell, Group, Row
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.report import digits, labels
 from kadenz.report.svg import style

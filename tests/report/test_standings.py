@@ -17,7 +17,8 @@ from click.testing import CliRunner
 
 from kadenz.analysis import analyse
 from kadenz.analysis.answers import answer
-from kadenz.analysis.standings import THRESHOLD, Group
+from kadenz.analysis.comparing import THRESHOLD
+from kadenz.analysis.standings import Group
 from kadenz.cli import cli
 from kadenz.config.manifest import Status
 from kadenz.config.params import Params
