@@ -124,16 +124,21 @@ class _Bench:
 def groups_of(
     variants: Sequence[Variant], results: Sequence[RunResult]
 ) -> list[tuple[str, tuple[int, ...]]]:
-    """Variants whose figures may be compared: (instruction set and model, places), the
-    largest group first."""
+    """Variants whose figures may be compared: (instruction set and model, places), the largest
+    group first. A run that was stopped is last in its group: the first one is what the others are
+    compared with."""
     found: dict[tuple[str, str, str], list[int]] = {}
     for number, variant in enumerate(variants):
         run = results[variant.runs[0]]
         unit, model = run.unit, run.manifest.clock.model
         words = [] if unit.is_time else [run.manifest.target.arch, *([model.name] if model else [])]
         found.setdefault((unit.label, unit.clock_class, ", ".join(words)), []).append(number)
+
+    def stopped(number: int) -> bool:
+        return any(results[place].manifest.partial for place in variants[number].runs)
+
     ordered = sorted(found.items(), key=lambda one: -len(one[1]))
-    return [(of, tuple(members)) for (_, _, of), members in ordered]
+    return [(of, tuple(sorted(members, key=stopped))) for (_, _, of), members in ordered]
 
 
 def exact(
@@ -327,6 +332,8 @@ def _cell(
         return Cell(word=_word(lack), reason=lack.reason)
     if any(number in by_member for by_member in found.points.values()):
         return Cell(reason="measured at other parameters only")
+    if any(run.manifest.partial for run in runs):
+        return Cell(reason="the run was stopped before it")
     return Cell(reason="not in the plan of this run")
 
 

@@ -340,6 +340,18 @@ def test_only_figures_that_are_not_there_make_one_clear_sentence(tmp_path: Path)
         assert '<table class="standing' not in render(page_of(runs))
 
 
+def test_a_run_that_was_stopped_is_not_what_the_others_are_compared_with(tmp_path: Path) -> None:
+    stopped, first, other = kernels(
+        tmp_path, {"micro/a": 9}, {"micro/a": 3, "micro/b": 5}, {"micro/a": 4, "micro/b": 7}
+    )
+    stopped.manifest.partial = True
+    (group,) = page_of([stopped, first, other]).standings
+    assert [system.letter for system in group.systems] == ["B", "C", "A"]
+    assert [line.fields[0].kind for line in group.lines] == ["best", "best"]
+    assert group.lines[1].fields[2].words == "the run was stopped before it"
+    assert group.picture is not None and group.picture.svg.count("micro/") >= 2
+
+
 def test_a_figure_of_zero_divides_nothing(tmp_path: Path) -> None:
     runs = kernels(tmp_path, {"micro/a": 0}, {"micro/a": 0}, {"micro/a": 1})
     assert kinds(page_of(runs)) == {"micro/a": ["near", "near", ""]}
