@@ -146,12 +146,16 @@ def test_a_channel_of_the_study_is_measured_and_proved(
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_round_trip_includes_the_reply(answers: dict[str, Answer], size: int) -> None:
-    """Send, switch, reply: the whole is longer than its part, sample by sample once warm."""
+    """Send, switch, reply: the whole is longer than its part, quantile by quantile once warm.
+
+    A tick of the kernel may fall into one sample of either. It lengthens that sample alone, so
+    the two are compared in their order, not the largest of one with the smallest of the other.
+    """
     said = measured(answers, "channels", len(CHANNELS + WHOLE))
     part = said.values(CHANNELS.index(f"itc/pipe samples=50 period_us=1000 size_bytes={size}"))
     whole = said.values(len(CHANNELS) + SIZES.index(size))
     assert len(part) == len(whole) == 50
-    assert part[10:].max() < whole[10:].min()
+    assert (np.sort(part[10:]) < np.sort(whole[10:])).all()
 
 
 def test_each_channel_takes_its_largest_message_and_refuses_more_with_a_remedy(
