@@ -273,17 +273,19 @@ class Assembler:
                 )
             if self.expects_samples and received != lane.taken:
                 return f"lane {name}: {lane.taken} values taken, but {received} arrived"
-        return self._beside(arrived, lanes) or _proof(end)
+        taken = {name: lane.taken for name, lane in zip(lanes, end.lanes, strict=True)}
+        return _beside(arrived, taken) or _proof(end)
 
-    def _beside(self, arrived: Mapping[str, int], lanes: Mapping[str, int]) -> str:
-        """Checks that a companion has as many values as its lane has samples."""
-        for name, received in arrived.items():
-            of, kind = companion(name)
-            if of and of not in lanes:
-                return f"companion {name}: there is no lane {of}"
-            if of and self.expects_samples and received != lanes[of]:
-                return f"lane {of}: {lanes[of]} samples, but {received} values of {kind}"
-        return ""
+
+def _beside(arrived: Mapping[str, int], taken: Mapping[str, int]) -> str:
+    """Checks that a companion has as many values as its lane has samples."""
+    for name, received in arrived.items():
+        of, kind = companion(name)
+        if of and of not in taken:
+            return f"companion {name}: there is no lane {of}"
+        if of and received != taken[of]:
+            return f"lane {of}: {taken[of]} samples, but {received} values of {kind}"
+    return ""
 
 
 def _proof(end: End) -> str:

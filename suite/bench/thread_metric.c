@@ -23,6 +23,7 @@ void kdz_tm_shape(const struct kdz_point *point, struct kdz_shape *shape)
     shape->names = names;
     shape->companions = companions;
     shape->companion_count = 1;
+    shape->counts = true;
 }
 
 void kdz_tm_clear(uint32_t threads)

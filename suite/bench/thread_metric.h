@@ -99,7 +99,6 @@ void kdz_tm_shape(const struct kdz_point *point, struct kdz_shape *shape);
         .param_count = PARAMS,                                                                     \
         .lane_count = 1,                                                                           \
         .shape = kdz_tm_shape,                                                                     \
-        .self_timed = true,                                                                        \
         .setup = setup,                                                                            \
         .measure = windows,                                                                        \
         .teardown = undo,                                                                          \

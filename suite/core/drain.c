@@ -53,8 +53,8 @@ static bool empty(struct kdz_record *record)
 
     for (size_t i = 0; i < kdz_record_series(record); i++) {
         held = held || record->lane[i].held != 0;
-        /* Under the scope nothing of value is held: somebody outside took the times. */
-        if (kdz_clock()->on_target) {
+        /* Under the scope the samples have no value: somebody outside took the times. */
+        if (kdz_clock()->on_target || i >= record->lane_count) {
             send_lane(record, (uint8_t)i);
         }
         record->lane[i].held = 0;

@@ -154,7 +154,7 @@ static void run_point(void)
     if (bench->shape != NULL) {
         bench->shape(&point, &shape);
     }
-    if (!kdz_clock()->on_target) {
+    if (!kdz_clock()->on_target && !shape.counts) {
         shape.companion_count = 0; /* no sample is sent, and nothing that goes with one */
     }
     no_room = kdz_record_open(&point.record, point.id, &shape, point.samples, kdz_board_storage());

@@ -272,6 +272,23 @@ static void test_under_the_scope_no_samples_are_sent(void **state)
     assert_int_equal(fake_console.count, 0);
 }
 
+static void test_under_the_scope_what_was_counted_is_sent(void **state)
+{
+    struct fake_frame frame;
+    size_t at = 0;
+
+    (void)state;
+    fake_clock.on_target = false;
+    assert_true(open_with_companions(1, 1, 3));
+    for (uint32_t i = 0; i < 3; i++) {
+        kdz_record_add(&record, 0, 0);
+        kdz_record_accompany(&record, 0, 0, 70 + i);
+    }
+    assert_int_equal(kdz_record_close(&record), 0);
+    expect_samples(&at, 1, 0, 3);
+    assert_false(fake_next_frame(&at, &frame));
+}
+
 static void test_the_first_failed_proof_keeps_its_reason(void **state)
 {
     (void)state;
@@ -303,6 +320,7 @@ int main(void)
         cmocka_unit_test_setup(test_the_first_span_that_cannot_be_is_kept_when_it_leaves, start),
         cmocka_unit_test_setup(test_a_span_fits_as_long_as_the_clock_does_not_wrap_twice, start),
         cmocka_unit_test_setup(test_under_the_scope_no_samples_are_sent, start),
+        cmocka_unit_test_setup(test_under_the_scope_what_was_counted_is_sent, start),
         cmocka_unit_test_setup(test_the_first_failed_proof_keeps_its_reason, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,7 @@ struct kdz_shape {
     const char *stem;              /* "core": core0, core1, … */
     const char *const *companions; /* "cycle": the lane core0 has the companion core0:cycle */
     uint8_t companion_count;       /* of each lane */
+    bool counts; /* the companions count what a sample holds: sent under the scope as well */
 };
 
 /* A sample above the limit that the plan sets, which ends the record. */
@@ -117,7 +118,8 @@ static inline void kdz_record_add(struct kdz_record *record, uint8_t lane, uint3
 }
 
 /* Puts down what goes with the sample that kdz_record_add entered last: once for each companion of
- * the lane, in the order of kdz_shape. Under the scope a record has no companions. */
+ * the lane, in the order of kdz_shape. Under the scope a record has companions only where they are
+ * what a sample counts. */
 static inline void kdz_record_accompany(struct kdz_record *record, uint8_t lane, uint8_t companion,
                                         uint32_t value)
 {
