@@ -54,8 +54,12 @@ def silence_s(job: Job, point: Point) -> float:
     longest_us = max(periods_us) + number(point.params, "distance_us") * _LANES_MAX
     waiting_s = slowdown * 1e-6 * longest_us * point.samples
     busy = _BUSY_SLOWDOWN if job.name.tier in ("emulated", "rtl") else 2.0
-    window_s = 1e-6 * number(point.params, "window_us", _initial(job, point.bench, "window_us"))
-    return job.timeout_s + waiting_s + busy * window_s
+    return job.timeout_s + waiting_s + busy * 1e-6 * window_us(job, point)
+
+
+def window_us(job: Job, point: Point) -> float:
+    """How long a benchmark that counts works for one sample; 0 for others."""
+    return number(point.params, "window_us", _initial(job, point.bench, "window_us"))
 
 
 def _initial(job: Job, bench: str, param: str) -> int:

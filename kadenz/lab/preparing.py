@@ -37,6 +37,7 @@ from kadenz.lab.execution import (
     marks_of,
     setup_of,
 )
+from kadenz.lab.graph import window_us
 from kadenz.lab.hello import check_hello, named
 from kadenz.lab.job import Job, Origin
 from kadenz.lab.plan import (
@@ -47,7 +48,7 @@ from kadenz.lab.plan import (
     concerns,
     no_benchmark,
 )
-from kadenz.lab.profile.watching import check_profiled, check_traced
+from kadenz.lab.profile.watching import check_profiled, check_traced, check_window
 from kadenz.lab.progress import Progress
 from kadenz.lab.rate import measures_rate, rate_point
 from kadenz.lab.variants import combinations
@@ -283,6 +284,9 @@ def _points(job: Job, request: Request) -> list[Point]:
     )
     if not points:
         return []
+    if job.setup.profiled:
+        for point in points:
+            check_window(point.bench, window_us(job, point))
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)
     board = inventory.board(job.name.board).tier.board

@@ -39,7 +39,8 @@ def test_the_rule_counts_under_a_model_as_on_the_core(tmp_path: Path) -> None:
     assert model.manifest.clock.clock_class == "cycle-model"
     for name in BENCHES:
         ours, theirs = counted(model, name), counted(core, name)
-        # A window cuts an operation at each end. QEMU's hold more: its tick is a million instructions.
+        # A window cuts an operation at each end. QEMU's hold more: a tick is a million
+        # instructions.
         cut = 2.0 * theirs.windows / min(ours.operations, theirs.operations)
         assert abs(ours.per_operation / theirs.per_operation - 1.0) < 0.01 + cut, name
 

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.counted
 BOARDS = ("hifive1-revb", "stm32f4")
 SAMPLES = 12
 ITERATIONS = 100  # of a batch
+WINDOW_US = 1000  # of a benchmark that counts
 # As tests/scope/test_instruments_agree.py.
 MOST_OFFSET = 8
 # A batch lasts several ticks: with other code between two batches, a tick falls into another one,
@@ -50,13 +51,14 @@ def runs(
     benches = [b.name for b in known if not b.reason]
     words = ["--target", target]
     words += ["--set", f"samples={SAMPLES}", "--set", f"iterations={ITERATIONS}"]
+    words += ["--set", f"window_us={WINDOW_US}"]
     folders: list[Run] = []
     for command in ("profile", "run"):
         output = tmp_path_factory.mktemp(f"{request.param}-{command}")
         _kadenz(command, *benches, *words, "--output", str(output))
         (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
         folders.append(read_run(folder))
-        # The counter need not measure what is n/a under the scope: windows of a second, task sets.
+        # The counter need not measure what is n/a under the scope: task sets.
         records = [r for r in folders[0].manifest.records if r.id >= 10 and r.series]
         benches = [r.bench for r in records if r.series[0].taken]
     return folders[0], folders[1], read_profiles(folders[0])

@@ -145,3 +145,14 @@ def test_a_damaged_profile_is_named(pinned: Path, tmp_path: Path) -> None:
     answer = kadenz("compare", str(pinned), str(copy), "--explain")
     assert answer.returncode == 1
     assert "not a profile" in answer.stderr
+
+
+def test_a_window_too_long_for_a_profile_is_refused_and_its_remedy_works(tmp_path: Path) -> None:
+    words = ["profile", "thread-metric/basic", "--target", "freertos/stm32f4@emulated"]
+    words += ["--quick", "--set", "samples=2", "--output", str(tmp_path)]
+    refused = kadenz(*words)
+    assert refused.returncode == 2 and "a window of 1,000,000 µs is too long" in refused.stderr
+    assert not list(tmp_path.iterdir())
+    assert "--set window_us=10000" in " ".join(refused.stderr.split())
+    taken = kadenz(*words, "--set", "window_us=10000")
+    assert taken.returncode == 0, taken.stderr

@@ -15,6 +15,7 @@ from kadenz.lab.profile.cores import core_of
 from kadenz.targets.rtl_core import core_file
 from kadenz.targets.scope_plugin import NamePlace, Watched
 
+_LONGEST_WINDOW_US = 10_000  # at one instruction a nanosecond, ten million are followed
 _NAME_BYTES = 24  # of a name that a pointer leads to
 
 
@@ -26,6 +27,15 @@ def check_profiled(name: TargetName, instrument: str) -> None:
         raise UsageError(
             f"{name}: the instructions between two stamps cannot be watched there",
             remedy="Name a target of the tier `emulated`, or `ibex@rtl`: see `kadenz list`",
+        )
+
+
+def check_window(bench: str, window_us: float) -> None:
+    """UsageError for a benchmark whose window has too many instructions to follow."""
+    if window_us > _LONGEST_WINDOW_US:
+        raise UsageError(
+            f"{bench}: a window of {window_us:,.0f} µs is too long for a profile",
+            remedy=f"Take a shorter one: --set window_us={_LONGEST_WINDOW_US}",
         )
 
 
