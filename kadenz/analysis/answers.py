@@ -15,11 +15,11 @@ from kadenz.analysis.runs import point_misses
 from kadenz.analysis.standings import Group, Verdicts, exact, groups_of, standings
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant, variants_of
+from kadenz.config.manifest import Nature
 from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
-CYCLIC = "cyclic/"
 MOST_PAIRS = 6  # each pair compares every point, which takes seconds
 TAIL, MIDDLE = "p99", "median"
 _DECIDED: tuple[Outcome, ...] = ("better", "worse", "equivalent")
@@ -41,15 +41,16 @@ class DeadlineAnswer:
 
     bench: str
     params: Params
+    nature: Nature
     deadline: Deadline
     sides: tuple[Keeping, ...]
 
     @property
     def of_interest(self) -> bool:
-        """True for cyclic work, a deadline set by the user, or a miss; else the period was met."""
+        """True for periodic, a deadline set by the user, or a miss. Else the period was met."""
         set_by_somebody = self.deadline.origin != "period"
         missed = any(side.misses.missed for side in self.sides)
-        return self.bench.startswith(CYCLIC) or set_by_somebody or missed
+        return self.nature == "periodic" or set_by_somebody or missed
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +64,11 @@ class PointAnswer:
     outcome: Outcome
     weakest: PointComparison
     lanes: int
+
+    @property
+    def nature(self) -> Nature:
+        """What a sample is."""
+        return self.weakest.nature
 
     @property
     def is_middle(self) -> bool:
@@ -166,7 +172,7 @@ def _deadlines(
     variants: Sequence[Variant],
     asked: Sequence[Asked],
 ) -> list[DeadlineAnswer]:
-    """Every point with a deadline: those of interest first, starting with cyclic work."""
+    """Every point with a deadline: those of interest first, starting with periodic work."""
     same = Points(record for run in runs for record in run.manifest.records)
     found: dict[object, list[Keeping]] = {}
     names: dict[object, RecordResult] = {}
@@ -193,13 +199,14 @@ def _deadlines(
         DeadlineAnswer(
             bench=names[key].bench,
             params=names[key].params,
+            nature=names[key].nature,
             deadline=sides[0].misses.deadline,
             sides=tuple(sides),
         )
         for key, sides in found.items()
         if sides[0].misses.deadline is not None
     ]
-    return sorted(made, key=lambda one: (not one.of_interest, not one.bench.startswith(CYCLIC)))
+    return sorted(made, key=lambda one: (not one.of_interest, one.nature != "periodic"))
 
 
 def _compared(
@@ -227,7 +234,7 @@ def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAn
             groups.setdefault(key, []).append(point)
     unjudged = [p.reason for p in result.points if p.outcome == "not-comparable"]
     made = [_point(lanes) for lanes in groups.values()]
-    made.sort(key=lambda one: not one.bench.startswith(CYCLIC))
+    made.sort(key=lambda one: one.nature != "periodic")
     return PairAnswer(left, right, tuple(made), threshold, tuple(dict.fromkeys(unjudged)))
 
 

@@ -31,7 +31,7 @@ from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.config.manifest import ClockClass
+from kadenz.config.manifest import ClockClass, Nature
 from kadenz.config.params import Params
 from kadenz.stats.compare import Comparison
 from kadenz.stats.errors import Undefined
@@ -41,7 +41,6 @@ from kadenz.store import Run
 
 THRESHOLD = 0.05  # smaller relative changes are none that anybody acts on
 ALPHA = 0.05  # probability that any change is reported although there is none
-CLOCK = "clock/"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +66,7 @@ class PointComparison:
     figures: tuple[float | None, float | None]
     comparison: Comparison | None
     classes: tuple[ClockClass, ClockClass]
+    nature: Nature
     reason: str = ""
     effect: Superiority | None = None
     p_together: float | None = None
@@ -123,7 +123,7 @@ class SideBySide:
             dict.fromkeys(
                 (point.bench, point.reason)
                 for point in self.points
-                if point.outcome == "context" and not point.bench.startswith(CLOCK)
+                if point.outcome == "context" and point.nature != "context"
             )
         )
 
@@ -147,8 +147,8 @@ def compare_sides(
     If a point has a deadline to judge (`cycles_missed.asks_for_deadlines`), the maximum and the
     miss rate are compared too; `deadlines` are the command line's, None to compare neither.
     `matching.match` matches the sides. Figures of two clock classes, and instructions of two
-    instruction sets, are shown without ratio and verdict (`not-comparable`). Points of `clock/*`
-    and points that carry a note are `context`. With `together`, a change counts only if it is
+    instruction sets, are shown without ratio and verdict (`not-comparable`). Points of that
+    nature, and those that carry a note, are `context`. With `together`, a change counts if it is
     significant after Holm correction over all comparisons: the probability of any false alarm is
     then 5 %, whatever their number.
     """
@@ -181,7 +181,7 @@ def _unmatched(candidate: Sequence[Run], matched: Matched) -> tuple[Run, ...]:
     judged = {
         run.path
         for key, right in matched.candidate.items()
-        if key in matched.baseline and not _context(key, matched.baseline[key], right)
+        if key in matched.baseline and not _context(matched.baseline[key], right)
         for run, _ in right.runs
     }
     return tuple(run for run in candidate if run.path not in judged)
@@ -255,7 +255,7 @@ def _open_point(
     histories: Histories,
 ) -> list[_Open]:
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
-    across, context = _across(left, right), _context(key, left, right)
+    across, context = _across(left, right), _context(left, right)
     unjudged: Outcome = "context" if context else "not-comparable"
     first = left.runs[0][1]
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
@@ -289,6 +289,7 @@ def _open_point(
                 figures=figures,
                 comparison=None,
                 classes=(units[0].clock_class, units[-1].clock_class),
+                nature=left.nature,
                 reason=context or refused or across,
                 effect=effect,
                 repeats=asked is not None and asked.repeats,
@@ -302,7 +303,7 @@ def _open_misses(
     key: Key, left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
 ) -> list[_Open]:
     """The miss rate of a point, all lanes together."""
-    across, context = _across(left, right), _context(key, left, right)
+    across, context = _across(left, right), _context(left, right)
     asked = None if across or context else question_of_misses(left, right, found, between_runs)
     kinds = [same.runs[0][0].manifest.clock.clock_class for same in (left, right)]
     units = [Unit("% of cycles", "percent_of_cycles", 1.0, kind, False) for kind in kinds]
@@ -317,6 +318,7 @@ def _open_misses(
         figures=(rates(found[0]), rates(found[1])),
         comparison=None,
         classes=(kinds[0], kinds[1]),
+        nature=left.nature,
         reason=context or across,
         repeats=asked is not None and asked.repeats,
         measured=right,
@@ -366,13 +368,13 @@ def _across(left: SameRuns, right: SameRuns) -> str:
     return ""
 
 
-def _context(key: Key, left: SameRuns, right: SameRuns) -> str:
-    """Why a point is never judged: it measures the clock, or a run has a note on it."""
+def _context(left: SameRuns, right: SameRuns) -> str:
+    """Why a point is never judged: its nature, or a note that a run has on it."""
     for run, entry in (*left.runs, *right.runs):
         note = run.manifest.benchmark_notes.get(entry.bench)
         if note:
             return note
-    return "quality of the clock" if key.bench.startswith(CLOCK) else ""
+    return "a property of the clock or of the machine" if left.nature == "context" else ""
 
 
 def statistic_name(statistic: str | float) -> str:

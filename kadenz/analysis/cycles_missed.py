@@ -19,7 +19,6 @@ from kadenz.stats.side import Side
 
 MISSES = "misses"
 NONE = "no cycle missed on either side"
-CYCLIC = "cyclic/"
 
 
 def asks_for_deadlines(
@@ -38,9 +37,9 @@ def asks_for_deadlines(
                 return None
             side.append(misses)
     every = [*found[0], *found[1]]
-    cyclic = left.runs[0][1].bench.startswith(CYCLIC)
+    periodic = left.nature == "periodic"
     stated = any(one.deadline is not None and one.deadline.origin != "period" for one in every)
-    return found if cyclic or stated or any(one.missed for one in every) else None
+    return found if periodic or stated or any(one.missed for one in every) else None
 
 
 def rates(found: Sequence[Misses]) -> float:

@@ -94,6 +94,7 @@ CANNOT_MATTER = {
     "records.params": "points are matched by them",
     "records.defaults": "points are matched by the values in force",
     "records.source": "words",
+    "records.declared": "how reports describe a sample",
     "records.status": "a result",
     "records.reason": "a result",
     "records.drains": "when the storage was emptied: a result",

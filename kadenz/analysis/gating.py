@@ -68,7 +68,7 @@ def gate(
     against limits and a baseline alike.
     A point that the baseline measured and `runs` did not is inconclusive, never a pass; so is a run
     without any point to judge, and each baseline of `lacking`, which does not exist: its name, and
-    why. Context (`clock/*`, and benchmarks with a note) is not checked
+    why. Context (benchmarks of that nature, and those with a note) is not checked
     against the baseline.
     """
     checks: list[Check] = []

@@ -21,6 +21,7 @@ from kadenz.analysis.series_kind import (
 )
 from kadenz.analysis.shown_step import shown_step
 from kadenz.analysis.units import Unit
+from kadenz.config.manifest import Nature
 from kadenz.errors import UsageError
 from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
 from kadenz.stats.disturbances import Disturbances, Periodic
@@ -36,9 +37,6 @@ from kadenz.stats.summary import Summary
 from kadenz.stats.tail import FEWEST as FEWEST_FOR_TAIL
 from kadenz.stats.tail import Tail, fit_tail
 
-# Records whose samples are times of edges; those whose samples are latencies of wake-ups.
-EDGES = "ethercat/edge-jitter"
-WAKEUPS = "cyclic/wakeup-latency"
 FEWEST = 1000
 # If the median distance differs more from the period, the unit is wrong or these are not edges.
 FARTHEST = 0.2
@@ -283,7 +281,7 @@ def _result(
 
 
 def jitter_of_record(
-    bench: str,
+    nature: Nature,
     samples: npt.NDArray[Any],
     cold: int,
     unit: Unit,
@@ -291,11 +289,11 @@ def jitter_of_record(
     missed: int,
     cycles: npt.NDArray[Any] | None,
 ) -> tuple[JitterResult, Floats] | None:
-    """The jitter of a lane of a record, None for other kinds of benchmark.
+    """The jitter of a lane of a record that is periodic or has edges; None for others.
 
     Undefined if it should have one but it cannot be computed.
     """
-    if bench not in (EDGES, WAKEUPS):
+    if nature not in ("periodic", "edges"):
         return None
     tick_us = unit.tick_us
     if tick_us is None or not period_us:
@@ -303,7 +301,7 @@ def jitter_of_record(
     # Motion programs write all lanes as f8.
     numbers = None if cycles is None else cycles[cold:].astype(np.int64)
     warm = samples[cold:]
-    if bench == EDGES:
+    if nature == "edges":
         return jitter_of_edges(warm, period_us, tick_us, cycles=numbers)
     whole = warm.size
     result, series = jitter_of_wakeups(

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from kadenz.analysis.parameters import Points
 from kadenz.analysis.systems import aligned, names_of, values_of
-from kadenz.config.manifest import Manifest, RecordEntry
+from kadenz.config.manifest import Manifest, Nature, RecordEntry
 from kadenz.config.params import Value
 from kadenz.errors import UsageError
 from kadenz.store import Run
@@ -20,6 +20,11 @@ class SameRuns:
     """The same point in every run of a side."""
 
     runs: list[tuple[Run, RecordEntry]] = field(default_factory=list)
+
+    @property
+    def nature(self) -> Nature:
+        """What a sample of the point is."""
+        return self.runs[0][1].nature
 
     @property
     def folders(self) -> tuple[str, ...]:

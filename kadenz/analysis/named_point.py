@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from kadenz.config.manifest import RecordEntry
+from kadenz.config.manifest import Nature, RecordEntry
 from kadenz.config.params import Params
 
 
@@ -21,3 +21,8 @@ class NamedPoint:
     def params(self) -> Params:
         """Its parameters by name."""
         return self.entry.params
+
+    @property
+    def nature(self) -> Nature:
+        """What a sample is."""
+        return self.entry.nature

@@ -12,7 +12,7 @@ from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
 from kadenz.analysis.breakdown import breakdown_of
 from kadenz.analysis.counted import counted_of
 from kadenz.analysis.deadlines import Asked, Misses, misses_of
-from kadenz.analysis.jitter import EDGES, JitterResult, jitter_of_record
+from kadenz.analysis.jitter import JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
 from kadenz.analysis.outliers import ALPHA, Recorded
@@ -77,7 +77,7 @@ def _largest_s(records: list[RecordResult]) -> float | None:
     found = [
         lane.summary.max * record.unit.scale / 1e6
         for record in records
-        if record.bench.startswith("cyclic/") and record.unit.key == "us"
+        if record.nature == "periodic" and record.unit.key == "us"
         for lane in record.lanes
         if lane.summary is not None
     ]
@@ -173,7 +173,7 @@ def _jitter(
     cycle = entry.companions(lane).get("cycle")
     try:
         found = jitter_of_record(
-            entry.bench,
+            entry.nature,
             samples,
             entry.cold,
             unit,
@@ -182,11 +182,11 @@ def _jitter(
             None if cycle is None else run.samples(entry, cycle),
         )
     except Undefined as error:
-        return samples[:0] if entry.bench == EDGES else samples, entry.cold, None, error.reason
+        return samples[:0] if entry.nature == "edges" else samples, entry.cold, None, error.reason
     if found is None:
         return samples, entry.cold, None, ""
     result, series = found
-    return (series, 0, result, "") if entry.bench == EDGES else (samples, entry.cold, result, "")
+    return (series, 0, result, "") if entry.nature == "edges" else (samples, entry.cold, result, "")
 
 
 def described(run: Run, entry: RecordEntry, lane: LaneEntry) -> Samples:
@@ -197,7 +197,7 @@ def described(run: Run, entry: RecordEntry, lane: LaneEntry) -> Samples:
 
 def described_with_cold(run: Run, entry: RecordEntry, lane: LaneEntry) -> tuple[Samples, int]:
     """As `described`, with the cold samples first; and their number."""
-    if entry.bench != EDGES:
+    if entry.nature != "edges":
         return run.samples(entry, lane), entry.cold
     samples, cold, _, _ = _jitter(run, entry, lane, unit_of(entry.unit, run.manifest.clock))
     return samples, cold
@@ -251,7 +251,7 @@ def refusal(entry: RecordEntry) -> str:
 
 def _notes(entry: RecordEntry) -> list[str]:
     notes = []
-    if entry.bench == EDGES:
+    if entry.nature == "edges":
         notes.append(
             "figures describe the jitter: the edge times after removal of the clocks' rate and "
             "drift"

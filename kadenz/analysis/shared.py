@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import Unit
+from kadenz.config.manifest import Nature
 from kadenz.config.params import Params
 from kadenz.stats.exceedance import Exceedance
 
@@ -22,6 +23,11 @@ class SharedPoint:
     unit: Unit
     arch: str  # if instructions or cycles are counted, which are not a time; else ""
     records: tuple[tuple[int, RecordResult], ...]
+
+    @property
+    def nature(self) -> Nature:
+        """What a sample is."""
+        return self.records[0][1].nature
 
 
 def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:

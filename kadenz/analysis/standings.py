@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kadenz.analysis.comparing import CLOCK, THRESHOLD
+from kadenz.analysis.comparing import THRESHOLD
 from kadenz.analysis.judging import Outcome
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
@@ -185,7 +185,7 @@ def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[
     found: dict[tuple[str, str], _Bench] = {}
     for number, own in enumerate(runs):
         for record in (record for run in own for record in run.records):
-            if record.bench.startswith(CLOCK) or record.breakdown is not None:
+            if record.nature == "context" or record.breakdown is not None:
                 continue
             bench = found.setdefault((record.bench, record.unit.key), _Bench())
             if _figures([record]) is None:

@@ -430,7 +430,7 @@ def _verdict(point: PointComparison, threshold: float) -> Text:
     if text == "equivalent":
         text = f"no difference within {100.0 * threshold:g} %"
     colour = _COLOURS[point.outcome]
-    if point.outcome == "context" and not point.bench.startswith("clock/"):
+    if point.outcome == "context" and point.nature != "context":
         text, colour = "not judged: see note", "yellow"
     if point.exact:
         return styled("[{}]{}[/], exact for this plan", colour, text)

@@ -14,7 +14,7 @@ def write_outliers(screen: Any, result: RunResult) -> None:
     """Prints a section for each lane with samples; the clock's own only if there is no other."""
     from kadenz.cli.console import styled
 
-    records = [record for record in result.records if not record.bench.startswith("clock/")]
+    records = [record for record in result.records if record.nature != "context"]
     for record in records or result.records:
         for lane in record.lanes:
             if lane.outliers is not None:

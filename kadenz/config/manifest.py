@@ -262,6 +262,17 @@ class ProofEntry(Model):
     reason: str = ""
 
 
+# What a sample is: the time of a span of work; how late a periodic release is, whose period is its
+# deadline; the time of an edge that is to repeat; a property of the clock or of the machine, by
+# which nothing is judged.
+Nature = Literal["span", "periodic", "edges", "context"]
+# In runs from before benchmarks declared it.
+_NATURE_BY_FAMILY: dict[str, Nature] = {
+    "clock": "context",
+    "cyclic": "periodic",
+    "ethercat": "edges",
+}
+
 DeadlineOrigin = Literal["campaign", "command line", "lab", "period"]
 
 
@@ -314,6 +325,13 @@ class RecordEntry(Model):
     value: ValueEntry | None = None  # None: real time takes part, or nothing is kept of it
     # Of all parameters of the benchmark in this image. Empty in runs of version 0.1.
     defaults: Params = {}
+    # None in a file from before benchmarks declared it.
+    declared: Nature | None = msgspec.field(default=None, name="nature")
+
+    @property
+    def nature(self) -> Nature:
+        """What a sample is."""
+        return self.declared or _NATURE_BY_FAMILY.get(self.bench.partition("/")[0], "span")
 
     @property
     def series(self) -> list[LaneEntry]:

@@ -115,6 +115,7 @@ class Session:
             deadline=point.deadline if point else None,
             value=self.value(),
             defaults=bench.defaults if bench else {},
+            declared=bench.nature if bench else None,
         )
         for place, lane in enumerate(entry.series):
             lane.period_us = period_us(entry.params, self.tick_hz, place) or None
@@ -239,6 +240,7 @@ class Session:
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline,
             defaults=bench.defaults if bench else {},
+            declared=bench.nature if bench else None,
         )
         self._entries[point.id] = entry
         self._writer.open_record(entry)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kadenz.analysis.answers import (
-    CYCLIC,
     TAIL,
     Answers,
     DeadlineAnswer,
@@ -115,7 +114,7 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
         key = point.bench, tuple(sorted(point.params.items()))
         by_point.setdefault(key, []).append(point)
     groups = list(by_point.values())
-    own = [g for g in groups if g[0].bench.startswith(CYCLIC)] if len(groups) > 2 else groups
+    own = [g for g in groups if g[0].nature == "periodic"] if len(groups) > 2 else groups
     parts = [_point(group, pair, left, right) for group in own[:MOST_POINTS]]
     if len(groups) > len(parts):
         parts.append(_counted(pair, left, right))

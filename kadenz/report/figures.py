@@ -216,8 +216,8 @@ def time_series(bench: str, runs: Named) -> list[Plot]:
 
 
 def _of_interest(record: RecordResult, lane: LaneResult) -> bool:
-    """Cyclic work always; else periodic outliers on a single point, or correlated neighbours."""
-    if record.bench.startswith("cyclic/"):
+    """Periodic work always; else periodic outliers on a single point, or correlated neighbours."""
+    if record.nature == "periodic":
         return True
     if "size_bytes" in record.params:
         return False

@@ -44,7 +44,7 @@ def common(bench: str, runs: Named) -> Table | None:
     notes += [
         f"{label}: {trace.file}: {trace.sentence}."
         for label, run in runs
-        if bench.startswith("cyclic/") and run.find(bench)
+        if any(record.nature == "periodic" for record in run.find(bench))
         for trace in run.traces
     ]
     if not notes:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kadenz.analysis.answers import CYCLIC
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.shared import SharedPoint, exceedance_of, shared_points
 from kadenz.analysis.units import Unit
@@ -27,7 +26,7 @@ MOST_AT_TOP = 2
 VALUES_AT_TOP = 10
 # Shares closer than this are less than a pixel apart.
 CLOSE = 0.98
-FIRST = (CYCLIC, "irq/", "itc/", "micro/", "rhealstone/")
+FIRST = ("cyclic/", "irq/", "itc/", "micro/", "rhealstone/")
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def _of_interest(runs: Named) -> list[SharedPoint]:
     return [
         point
         for point in shared_points([run for _, run in runs])
-        if not point.bench.startswith("clock/")
+        if point.nature != "context"
         and any(_varies(record) for _, record in point.records)
         and not all(id(record) in swept for _, record in point.records)
     ]
@@ -250,14 +249,14 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
 
 def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
     """The deadlines of a point that its clock can time. A period that was not declared a deadline
-    and was met is drawn for cyclic work only: elsewhere it would just stretch the axis."""
+    and was met is drawn for periodic work only: elsewhere it would just stretch the axis."""
     found: dict[float, str] = {}
     for _, record in point.records:
         misses = record.misses
         of = misses.deadline if misses is not None else None
         if misses is None or of is None or of.limit is None:
             continue
-        if of.origin != "period" or misses.missed or point.bench.startswith(CYCLIC):
+        if of.origin != "period" or misses.missed or point.nature == "periodic":
             found.setdefault(of.limit, f"deadline {labels.quantity(of.quantity)}")
     return sorted(found.items())
 

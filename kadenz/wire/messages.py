@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 import msgspec
 from numpy.typing import NDArray
 
+from kadenz.config.manifest import Nature
 from kadenz.config.params import Params, Value
 
 # The version of the format that these models describe. Another version is another format: only the
 # frame around HELLO and its key `wire` are common to all versions.
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 
 Unsigned = Annotated[int, msgspec.Meta(ge=0)]
 # Code in a SAMPLES frame -> name in BEGIN, numpy type.
@@ -80,6 +81,7 @@ class Bench(Message):
     ends: str
     source: str
     self_timed: bool
+    nature: Nature
     available: bool
     reason: str
     params: list[BenchParam]

@@ -52,6 +52,7 @@ static const struct kdz_bench clock_instructions = {
     .param_count = PARAMS,
     .lanes = lanes,
     .lane_count = 2,
+    .nature = KDZ_CONTEXT,
     .measure = measure,
 };
 KDZ_BENCH(clock_instructions);

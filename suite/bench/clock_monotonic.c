@@ -48,6 +48,7 @@ static const struct kdz_bench clock_monotonic = {
     .param_count = PARAMS,
     .lane_count = 1,
     .self_timed = true,
+    .nature = KDZ_CONTEXT,
     .measure = measure,
 };
 KDZ_BENCH(clock_monotonic);

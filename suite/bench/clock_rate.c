@@ -84,6 +84,7 @@ static const struct kdz_bench clock_rate = {
     .lane_count = 1,
     .shape = shape,
     .self_timed = true,
+    .nature = KDZ_CONTEXT,
     .measure = measure,
 };
 KDZ_BENCH(clock_rate);

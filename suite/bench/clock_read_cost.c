@@ -26,6 +26,7 @@ static const struct kdz_bench clock_read_cost = {
     .ends = "the next stamp, with nothing between",
     .source = "kioxia2019 perf0",
     .lane_count = 1,
+    .nature = KDZ_CONTEXT,
     .measure = measure,
 };
 KDZ_BENCH(clock_read_cost);

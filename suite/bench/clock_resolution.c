@@ -39,6 +39,7 @@ static const struct kdz_bench clock_resolution = {
     .source = "kioxia2019 problem 2",
     .lane_count = 1,
     .self_timed = true,
+    .nature = KDZ_CONTEXT,
     .measure = measure,
 };
 KDZ_BENCH(clock_resolution);

@@ -483,6 +483,7 @@ static const struct kdz_bench cyclic_wakeup_latency = {
     .lane_count = 0,
     .shape = shape,
     .self_timed = true,
+    .nature = KDZ_PERIODIC,
     .setup = setup,
     .measure = measure,
     .teardown = teardown,

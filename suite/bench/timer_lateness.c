@@ -160,6 +160,7 @@ static const struct kdz_bench timer_periodic = {
     .param_count = KDZ_TIMER_PARAMS,
     .lane_count = 1,
     .self_timed = true,
+    .nature = KDZ_PERIODIC,
     .setup = setup_periodic,
     .measure = measure_periodic,
     .teardown = kdz_timers_teardown,

@@ -126,17 +126,25 @@ static void param(struct kdz_sink *sink, const struct kdz_param *one)
     }
 }
 
+static const char *const natures[] = {
+    [KDZ_SPAN] = "span",
+    [KDZ_PERIODIC] = "periodic",
+    [KDZ_EDGES] = "edges",
+    [KDZ_CONTEXT] = "context",
+};
+
 static void bench_body(struct kdz_sink *sink, const void *context)
 {
     const struct bench_context *told = context;
     const struct kdz_bench *bench = told->bench;
 
-    kdz_pack_map(sink, 8);
+    kdz_pack_map(sink, 9);
     kdz_pack_text_at(sink, "name", bench->name);
     kdz_pack_text_at(sink, "begins", bench->begins);
     kdz_pack_text_at(sink, "ends", bench->ends);
     kdz_pack_text_at(sink, "source", bench->source);
     kdz_pack_bool_at(sink, "self_timed", bench->self_timed);
+    kdz_pack_text_at(sink, "nature", natures[bench->nature]);
     kdz_pack_bool_at(sink, "available", told->reason[0] == '\0');
     kdz_pack_text_at(sink, "reason", told->reason);
     kdz_pack_text(sink, "params");

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KDZ_WIRE_VERSION 1u
+#define KDZ_WIRE_VERSION 2u
 #define KDZ_WIRE_BODY_MAX 4096u
 #define KDZ_WIRE_SAMPLES_HEADER 8u
 

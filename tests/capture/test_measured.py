@@ -18,6 +18,7 @@ QUEUE = Bench(
     ends="return of receive",
     source="kadenz",
     self_timed=False,
+    nature="span",
     available=True,
     reason="",
     params=[BenchParam("size_bytes", 60, 1, 600), BenchParam("policy", 0, 0, 1, ["fifo", "fair"])],

@@ -35,7 +35,7 @@ DTYPES = {"u4": (0, "I"), "i4": (1, "i"), "f8": (2, "d")}
 
 # What the frames contain.
 HELLO = {
-    "wire": 1,
+    "wire": 2,
     "suite": "0.0.0-test",
     "kernel": "Fake",
     "kernel_version": "V1.2",
@@ -58,6 +58,7 @@ BENCH = {
     "ends": "after the count",
     "source": "none",
     "self_timed": False,
+    "nature": "span",
     "available": True,
     "reason": "",
     "params": PARAMS,

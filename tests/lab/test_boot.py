@@ -20,7 +20,7 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.targets.board.reach import reach
 from kadenz.targets.board.target import BoardTarget
 from kadenz.targets.seen import Seen
-from kadenz.wire.messages import AnyMessage, Done, Fault, Text
+from kadenz.wire.messages import WIRE_VERSION, AnyMessage, Done, Fault, Text
 from kadenz.wire.records import Assembler
 from tests.lab.fake import Scripted
 from tests.wire.encoder import encode_message
@@ -63,11 +63,12 @@ def test_a_good_run_ends_with_done() -> None:
 
 def test_a_target_with_another_wire_version_is_refused_with_both_versions() -> None:
     """On every tier: an image, a board on a serial line, a fieldbus program."""
-    foreign = msgspec.structs.replace(hello(), wire=2)
+    foreign = msgspec.structs.replace(hello(), wire=WIRE_VERSION + 1)
     target = Scripted([on_the_line([foreign, *WHOLE[1:]]), None])
     outcome, _, kept = boot(target)
     told = failure(outcome)
-    assert "the target speaks wire version 2, this kadenz reads 1" in told.message
+    assert f"speaks wire version {WIRE_VERSION + 1}, this kadenz" in told.message
+    assert f"this kadenz reads {WIRE_VERSION}" in told.message
     assert "Build and flash its image with this kadenz" in told.remedy
     assert kept.verdicts == {} and kept.lanes == {}
 
@@ -78,7 +79,9 @@ def test_a_board_with_another_wire_version_is_refused_on_its_serial_line(tmp_pat
 
     def answer() -> None:
         time.sleep(0.2)  # until somebody resets it by hand
-        os.write(line, on_the_line([msgspec.structs.replace(hello(), wire=3), *WHOLE[1:]]))
+        os.write(
+            line, on_the_line([msgspec.structs.replace(hello(), wire=WIRE_VERSION + 1), *WHOLE[1:]])
+        )
 
     board = threading.Thread(target=answer)
     board.start()
@@ -98,7 +101,8 @@ def test_a_board_with_another_wire_version_is_refused_on_its_serial_line(tmp_pat
         os.close(end)
         os.close(line)
     assert "kernel/board@board cannot be read: " in failure(outcome).message
-    assert "wire version 3, this kadenz reads 1" in failure(outcome).message
+    spoken = f"wire version {WIRE_VERSION + 1}, this kadenz reads {WIRE_VERSION}"
+    assert spoken in failure(outcome).message
 
 
 def test_silence_is_a_hang_with_a_post_mortem_and_the_last_output() -> None:

@@ -41,6 +41,7 @@ def bench(name: str) -> Bench:
         ends="",
         source="",
         self_timed=False,
+        nature="span",
         available=True,
         reason="",
         params=[BenchParam("size_bytes", 60, 4, 600), BenchParam("period_us", 10000, 0, 10**6)],

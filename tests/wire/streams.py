@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from kadenz.wire.messages import (
+    WIRE_VERSION,
     AnyMessage,
     Begin,
     Bench,
@@ -27,7 +28,7 @@ from tests.wire.encoder import encode_message
 
 def hello() -> Hello:
     return Hello(
-        wire=1,
+        wire=WIRE_VERSION,
         suite="0.1.0",
         kernel="FreeRTOS",
         kernel_version="V11.2.0",
@@ -51,6 +52,7 @@ def bench(name: str = "itc/queue") -> Bench:
         ends="after receive",
         source="yoo2024 algorithm 1",
         self_timed=False,
+        nature="span",
         available=True,
         reason="",
         params=[BenchParam("size_bytes", 60, 4, 600)],

@@ -202,6 +202,13 @@ fn catalog() -> Vec<Bench> {
         ends: ends.into(),
         source: source.into(),
         self_timed: false,
+        nature: match name {
+            RESOLUTION | READ_COST | MONOTONIC => "context",
+            RELEASE_LATENCY => "periodic",
+            EDGE_JITTER => "edges",
+            _ => "span",
+        }
+        .into(),
         available: true,
         reason: String::new(),
         params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),

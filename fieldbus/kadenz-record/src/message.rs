@@ -10,7 +10,7 @@ use crate::WireError;
 pub type Map<V> = indexmap::IndexMap<String, V>;
 
 /// The version these types describe.
-pub const WIRE_VERSION: u32 = 1;
+pub const WIRE_VERSION: u32 = 2;
 
 /// The clock of the target's stamps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub struct Bench {
     pub ends: String,
     pub source: String,
     pub self_timed: bool,
+    /// What a sample is: "span", "periodic", "edges" or "context".
+    pub nature: String,
     pub available: bool,
     pub reason: String,
     /// name, initial, low, high

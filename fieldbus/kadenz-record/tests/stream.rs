@@ -2,13 +2,14 @@
 //! Promises of the wire format as this crate speaks it.
 
 use kadenz_record::{
-    read, Begin, Clock, Dtype, End, EndLane, Hello, Map, Message, Proof, RecordError, Status, Values, WireError, Writer,
+    read, Begin, Clock, Dtype, End, EndLane, Hello, Map, Message, Proof, RecordError, Status, Values, WireError,
+    Writer, WIRE_VERSION,
 };
 use proptest::prelude::*;
 
 fn hello() -> Hello {
     Hello {
-        wire: 1,
+        wire: WIRE_VERSION,
         suite: "0.1.0".into(),
         kernel: "Linux".into(),
         kernel_version: "6.18".into(),
@@ -115,7 +116,7 @@ fn a_doubled_frame_is_not_taken_twice() {
 
 #[test]
 fn a_stream_of_another_wire_version_is_refused_with_both_named() {
-    for wire in [0, 2, u32::MAX] {
+    for wire in [0, WIRE_VERSION + 1, u32::MAX] {
         let bytes = stream(|writer| {
             writer.hello(&Hello { wire, ..hello() }).unwrap();
             writer.samples_u4(1, 0, 0, &[1, 2, 3]).unwrap();
@@ -124,7 +125,7 @@ fn a_stream_of_another_wire_version_is_refused_with_both_named() {
         assert_eq!(reading.findings, [WireError::Version { spoken: wire }]);
         assert_eq!(reading.messages, []);
         let words = reading.findings[0].to_string();
-        assert_eq!(words, format!("the program speaks wire version {wire}, this reader reads 1"));
+        assert_eq!(words, format!("the program speaks wire version {wire}, this reader reads {WIRE_VERSION}"));
     }
 }
 

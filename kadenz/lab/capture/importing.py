@@ -198,6 +198,7 @@ def _record(asked: Capture, point: Measured) -> RecordEntry:
         ],
         proof=ProofEntry(checked=0, failed=0),
         defaults=point.defaults,
+        declared=point.nature,
     )
 
 

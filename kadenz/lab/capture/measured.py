@@ -28,6 +28,7 @@ class Measured:
     ends: str = ""
     source: str = ""
     defaults: Params = field(default_factory=dict)
+    nature: manifest.Nature | None = None
     warnings: list[manifest.Warning] = field(default_factory=list)
 
 
@@ -56,7 +57,9 @@ def measured(bench: str, target: TargetName, given: Mapping[str, Value]) -> Meas
         return Measured(bench, dict(given), warnings=[warning])
     check_params(found, given, f"--bench {bench}")
     given = {**found.defaults, **given}
-    return Measured(bench, given, found.begins, found.ends, found.source, found.defaults)
+    return Measured(
+        bench, given, found.begins, found.ends, found.source, found.defaults, found.nature
+    )
 
 
 def _known_benches(target: TargetName) -> dict[str, Bench]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kadenz.analysis.jitter import EDGES, WAKEUPS, View
+from kadenz.analysis.jitter import View
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
@@ -51,6 +51,7 @@ _BEYOND = (
     "The last rows were measured under loads that the study did not use: they have no published "
     "counterpart."
 )
+EDGES, WAKEUPS = "ethercat/edge-jitter", "cyclic/wakeup-latency"
 _WITHOUT_EDGES = (
     "Runs without edges show the wake-ups of a periodic thread. In guests these are counted "
     "instructions in virtual ns: they compare paths, not latencies."

@@ -34,6 +34,14 @@ struct kdz_point {
     struct kdz_record record;
 };
 
+/* What a sample is. Whether it is one of a batch, or a count of operations, its lanes say. */
+enum kdz_nature {
+    KDZ_SPAN,     /* the time of a span of work */
+    KDZ_PERIODIC, /* how late a periodic release is: its period is its deadline */
+    KDZ_EDGES,    /* the time of an edge that is to repeat: its jitter is described */
+    KDZ_CONTEXT,  /* a property of the clock or of the machine: no system is judged by it */
+};
+
 struct kdz_bench {
     const char *name;   /* "itc/queue" */
     const char *begins; /* end points of the timed region: "before send" … */
@@ -48,6 +56,7 @@ struct kdz_bench {
      * what the two fields above say. */
     void (*shape)(const struct kdz_point *point, struct kdz_shape *shape);
     bool self_timed; /* computes its values from clock readings: n/a under the scope */
+    uint8_t nature;  /* enum kdz_nature */
     kdz_status (*setup)(struct kdz_point *point);
     /* Holds the timed regions and fills the record. A record without a counted proof (kdz_prove) is
      * invalid, and so is one whose taken and missed samples are not what was planned; a loop that

@@ -73,6 +73,14 @@ pub enum Lanes {
     Named(&'static [Word]),
 }
 
+/// What a sample is: `enum kdz_nature`, as far as the benchmarks in Rust need it.
+#[repr(u8)]
+#[derive(Clone, Copy)]
+pub enum Nature {
+    Span = 0,
+    Periodic = 1,
+}
+
 /// Description of a benchmark in a report: see `struct kdz_bench`.
 pub struct About {
     pub name: &'static CStr,
@@ -84,6 +92,7 @@ pub struct About {
     pub params: &'static [Param],
     pub lanes: Lanes,
     pub self_timed: bool,
+    pub nature: Nature,
 }
 
 /// Why a set-up ends without a measurement.
@@ -119,6 +128,7 @@ pub struct Registered {
     lanes: *const Word,
     shape: *const (),
     self_timed: bool,
+    nature: u8,
     setup: extern "C" fn(NonNull<RawPoint>) -> i32,
     measure: extern "C" fn(NonNull<RawPoint>),
     teardown: *const (),
@@ -148,6 +158,7 @@ impl Registered {
             lanes,
             shape: null(),
             self_timed: about.self_timed,
+            nature: about.nature as u8,
             setup: setup::<B>,
             measure: measure::<B>,
             teardown: null(),

@@ -3,7 +3,7 @@
 
 use core::marker::PhantomData;
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Word};
+use crate::abi::{self, About, Benchmark, Lanes, Nature, Param, Point, Word};
 use crate::framework::{run, seat, Framework, Role, RANK_LOW};
 
 const PERIOD_US: usize = 0;
@@ -63,6 +63,7 @@ impl<F: Framework> Benchmark for WakeupLatency<F> {
         ],
         lanes: Lanes::PerCore,
         self_timed: true,
+        nature: Nature::Periodic,
     };
 
     fn measure(point: Point) {

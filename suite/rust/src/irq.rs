@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU8, Ordering::Relaxed};
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal};
+use crate::abi::{self, About, Benchmark, Lanes, Nature, Param, Point, Refusal};
 use crate::framework::{rank, run, seat, Flag, Framework, Period, Role, Seat, Waiter};
 
 const NOTHING: u8 = 0;
@@ -105,6 +105,7 @@ impl<F: Framework> Benchmark for ToHandler<F> {
         ],
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn measure(point: Point) {
@@ -131,6 +132,7 @@ impl<F: Framework> Benchmark for ToTask<F> {
         ],
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@ use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal, Time};
+use crate::abi::{self, About, Benchmark, Lanes, Nature, Param, Point, Refusal, Time};
 use crate::for_each_size;
 use crate::framework::{
     run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way, PAIR,
@@ -175,6 +175,7 @@ impl<F: Framework, T: Timed> Benchmark for Exchange<F, T> {
         params: PARAMS,
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {

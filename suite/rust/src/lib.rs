@@ -16,4 +16,4 @@ pub mod micro;
 pub mod notify;
 pub mod number;
 
-pub use abi::{About, Benchmark, Lanes, Param, Point, Refusal};
+pub use abi::{About, Benchmark, Lanes, Nature, Param, Point, Refusal};

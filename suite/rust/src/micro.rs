@@ -11,7 +11,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal, Word};
+use crate::abi::{self, About, Benchmark, Lanes, Nature, Param, Point, Refusal, Word};
 use crate::framework::{rank, run, Framework, Gate, Role, Seat};
 
 static TURN_FIRST: AtomicU32 = AtomicU32::new(0);
@@ -194,6 +194,7 @@ impl<F: Framework> Benchmark for TaskSwitch<F> {
         ],
         lanes: Lanes::Named(&BATCH_LANES),
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
@@ -227,6 +228,7 @@ impl<F: Framework> Benchmark for TaskSwitchSampled<F> {
         params: &[Param::new(c"rank", 7, 7, 7)],
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(_point: Point) -> Result<(), Refusal> {
@@ -277,6 +279,7 @@ impl<F: Framework> Benchmark for Preemption<F> {
         ],
         lanes: Lanes::Named(&BATCH_LANES),
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
@@ -305,6 +308,7 @@ impl<F: Framework> Benchmark for PreemptionSampled<F> {
         params: &RANKS_AND_CORES,
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {

@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use crate::abi::{self, About, Benchmark, Lanes, Param, Point, Refusal};
+use crate::abi::{self, About, Benchmark, Lanes, Nature, Param, Point, Refusal};
 use crate::framework::{run, seats, Flag, Framework, Period, Role, Seat, Waiter, PAIR};
 
 // The proof: task 2 notes what it saw of SENT when it woke.
@@ -114,6 +114,7 @@ impl<F: Framework, const ONE_WAY: bool> Benchmark for Notification<F, ONE_WAY> {
         params: PARAMS,
         lanes: Lanes::One,
         self_timed: false,
+        nature: Nature::Span,
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
