@@ -24,6 +24,7 @@ from kadenz.config.manifest import (
     HostEntry,
     LaneEntry,
     Manifest,
+    Nature,
     ProofEntry,
     RecordEntry,
     Status,
@@ -56,6 +57,7 @@ class Point:
     failed_checks: int = 0
     proof_reason: str = ""
     defaults: Params = field(default_factory=dict)
+    nature: Nature | None = None  # as from before benchmarks declared it
 
 
 HIFIVE1 = {
@@ -235,6 +237,7 @@ def _entry(number: int, point: Point) -> RecordEntry:
         ),
         deadline=point.deadline,
         defaults=dict(point.defaults),
+        declared=point.nature,
     )
 
 

@@ -9,17 +9,15 @@ from kadenz.analysis.results import BreakdownResult
 from kadenz.config.manifest import RecordEntry
 from kadenz.store import Run
 
-FAMILY = "hartstone/"
-
 
 def breakdown_of(run: Run, entry: RecordEntry) -> BreakdownResult | None:
-    """The breakdown of a record of `hartstone/`; None for all others, and without a probe.
+    """The breakdown of a record whose samples are probes; None for all others.
 
     The utilisation of a probe is what its tasks ask of the processor over the length of its window.
     `kept` is the largest step below every miss; a step above it that met its deadlines, on a
     machine with disturbances, is a contradiction and is counted.
     """
-    if not entry.bench.startswith(FAMILY) or not entry.series:
+    if not entry.series:
         return None
     lane = entry.series[0]
     beside = entry.companions(lane)

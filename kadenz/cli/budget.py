@@ -141,7 +141,7 @@ class _Measuring:
             raise KadenzError("stopped before the set was measured", remedy="Run it again")
         run = read_run(results[0].folder)  # type: ignore[union-attr]
         for record in run.manifest.records:
-            if record.status != "ok" and record.bench.startswith(("interference/", "workload/")):
+            if record.status != "ok" and record.nature != "context":
                 raise UsageError(
                     f"{self._target}: {record.bench} is {record.status}: {record.reason}",
                     remedy="kadenz budget FILE RUN gives bounds without a workload",

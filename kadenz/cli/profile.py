@@ -51,9 +51,9 @@ def _write_critical(profiles: Sequence[Any]) -> None:
     """The longest section of each service, if services were profiled."""
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_table
-    from kadenz.report.critical import table
+    from kadenz.report.families.critical import table_of_sections
 
-    found = table(profiles)
+    found = table_of_sections(profiles)
     if found is not None:
         write_table(console(), found)
 

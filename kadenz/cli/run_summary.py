@@ -36,9 +36,9 @@ def write_tables(folders: Sequence[Path]) -> None:
     prints their joint answers."""
     from kadenz.analysis import analyse
     from kadenz.analysis.stored import stored_line
-    from kadenz.analysis.summary import run_summary
     from kadenz.cli.answering import print_answers
     from kadenz.cli.console import console, fits, styled
+    from kadenz.report.summary import run_summary
     from kadenz.store import read_run
 
     screen = console()
@@ -70,7 +70,7 @@ def write_tables(folders: Sequence[Path]) -> None:
 
 def _summary(folder: Path) -> dict[str, Any]:
     from kadenz.analysis import analyse
-    from kadenz.analysis.summary import run_summary
+    from kadenz.report.summary import run_summary
     from kadenz.store import read_run
 
     return run_summary(analyse(read_run(folder)))

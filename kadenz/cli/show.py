@@ -49,8 +49,8 @@ def show(
     kadenz show runs/20261121-103000-posix-linux --deadline 100us
     """
     from kadenz.analysis import analyse
-    from kadenz.analysis.summary import run_summary
     from kadenz.cli.folders import NamedRuns
+    from kadenz.report.summary import run_summary
 
     share = _share(worst)
     named = NamedRuns(runs)
@@ -74,7 +74,7 @@ def show(
             write_figures(screen, result)
             write_jitter(screen, result)
             _write_fits(screen, result)
-            _write_suites(screen, result)
+            _write_families(screen, result)
         screen.print()
     if len(results) > 1 and not outliers:
         print_answers(screen, named.runs, results, asked)
@@ -96,10 +96,10 @@ def _share(text: str) -> float:
 
 def _write_head(screen: Any, result: RunResult) -> None:
     from kadenz.analysis.stored import stored_line
-    from kadenz.analysis.summary import event_rows
     from kadenz.cli.console import styled
     from kadenz.cli.run_summary import event_line
     from kadenz.report import digits, labels, loads
+    from kadenz.report.summary import event_rows
 
     manifest, clock = result.manifest, result.manifest.clock
     screen.print(styled("[bold]{}[/]", manifest.id))
@@ -167,21 +167,12 @@ def _write_fits(screen: Any, result: RunResult) -> None:
             )
 
 
-def _write_suites(screen: Any, result: RunResult) -> None:
-    """The tables of whole suites, for those that the run measured."""
-    from rich.table import Table
+def _write_families(screen: Any, result: RunResult) -> None:
+    """The tables of families, for those that the run measured."""
+    from kadenz.cli.tables import write_table
+    from kadenz.report.families import declared
 
-    from kadenz.cli.console import styled
-    from kadenz.report import suites
-
-    for of_runs in suites.TABLES.values():
-        rows = of_runs([("", result)])
-        if rows is None:
-            continue
-        table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for at, name in enumerate(rows.columns[1:], 1):
-            table.add_column(name, justify="right" if at in rows.numeric else "left")
-        for row in rows.rows:
-            table.add_row(*(cell.text for cell in row[1:]))
-        screen.print(styled("[bold]{}[/]", rows.title))
-        screen.print(table)
+    for family in declared().values():
+        table = family.table([("", result)]) if family.table is not None else None
+        if table is not None:
+            write_table(screen, table)

@@ -22,11 +22,11 @@ import numpy as np
 
 from kadenz.analysis import analyse
 from kadenz.analysis.results import Samples
-from kadenz.analysis.summary import Row, record_rows, run_summary
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, RecordEntry
 from kadenz.config.params import Params
 from kadenz.errors import StoreError, ToolMissing
+from kadenz.report.summary import Row, record_rows, run_summary
 from kadenz.report.whole import replaced
 from kadenz.store import Run
 from kadenz.visible_text import spreadsheet_cell

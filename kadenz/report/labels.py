@@ -76,7 +76,8 @@ def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunRes
 def figure_label(label: str, run: RunResult, bench: str) -> str:
     """A run's label for a figure of `bench`: it names simulated drives and marks a figure that
     carries a note."""
-    words = f"{label}, {drives(run)}" if bench.startswith("motion/") else label
+    of_drives = run.manifest.target.bus and any(r.nature != "context" for r in run.find(bench))
+    words = f"{label}, {drives(run)}" if of_drives else label
     return words + MARK if note(run, bench) else words
 
 

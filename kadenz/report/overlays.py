@@ -11,7 +11,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.shared import SharedPoint, exceedance_of, shared_points
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import variants_of
-from kadenz.report import digits, labels
+from kadenz.report import digits, families, labels
 from kadenz.report.svg import overlay as drawing
 from kadenz.report.svg.overlay import NARROW, WIDE, Curve
 from kadenz.report.svg.panel import Plot
@@ -26,7 +26,6 @@ MOST_AT_TOP = 2
 VALUES_AT_TOP = 10
 # Shares closer than this are less than a pixel apart.
 CLOSE = 0.98
-FIRST = ("cyclic/", "irq/", "itc/", "micro/", "rhealstone/")
 
 
 @dataclass(frozen=True)
@@ -90,12 +89,9 @@ def at_top(runs: Named) -> list[SharedPoint]:
         and any(_exceedance(record).values.size >= VALUES_AT_TOP for _, record in point.records)
     ]
 
-    def rank(point: SharedPoint) -> tuple[bool, int]:
+    def rank(point: SharedPoint) -> tuple[bool, bool, int]:
         several = len({styles[number] for number, _ in point.records}) > 1
-        place = next(
-            (n for n, word in enumerate(FIRST) if point.bench.startswith(word)), len(FIRST)
-        )
-        return not several, place
+        return not several, point.nature != "periodic", families.family_of(point.bench).place
 
     ranked = sorted(shared, key=rank)
     best = [point for point in ranked if rank(point)[0] == rank(ranked[0])[0]]

@@ -18,6 +18,7 @@ from kadenz.report import (
     digits,
     events,
     executed,
+    families,
     figures,
     footprint,
     how_true,
@@ -28,7 +29,6 @@ from kadenz.report import (
     outlier_tables,
     overlays,
     studies,
-    suites,
     tables,
 )
 from kadenz.report.answers import Sentence
@@ -43,31 +43,6 @@ from kadenz.report.tables import Named
 Detail = Literal["full", "no time series", "no histograms", "tables"]
 DETAILS: tuple[Detail, ...] = ("full", "no time series", "no histograms", "tables")
 
-_FAMILIES = (
-    ("itc", "Communication and synchronisation between tasks"),
-    ("micro", "Task switching"),
-    ("irq", "Interrupts"),
-    ("inversion", "Priority inversion"),
-    ("rhealstone", "Rhealstone's six"),
-    ("thread-metric", "Thread-Metric's eight"),
-    ("hartstone", "Hartstone's series"),
-    ("perf", "Wake, sleep, activate"),
-    ("alloc", "Memory"),
-    ("timer", "Timers that call back"),
-    ("sync", "Several threads at once"),
-    ("cyclic", "Periodic work"),
-    ("clock", "Clock benchmarks"),
-)
-# A card shows the first point that its run has of each.
-_HEADLINES = (
-    ("itc/queue", "queue"),
-    ("itc/message-queue", "message queue"),
-    ("itc/semaphore-counting", "semaphore"),
-    ("itc/mutex", "mutex"),
-    ("micro/task-switch-sampled", "task switch"),
-    ("irq/to-task", "interrupt to task"),
-    ("cyclic/wakeup-latency", "wake-up latency"),
-)
 _HEADLINES_SHOWN = 6
 
 
@@ -341,7 +316,7 @@ def _card(
         notes=tuple(
             dict.fromkeys(
                 labels.note(run, bench)
-                for bench, _ in _HEADLINES
+                for bench in families.headlines()
                 if labels.note(run, bench) and run.find(bench)
             )
         ),
@@ -350,7 +325,7 @@ def _card(
 
 def _headlines(rounds: Sequence[RunResult]) -> list[Headline]:
     found: list[Headline] = []
-    for bench, name in _HEADLINES:
+    for bench, name in families.headlines().items():
         first = next((r for r in rounds[0].find(bench) if r.main is not None), None)
         if first is None or len(found) == _HEADLINES_SHOWN:
             continue
@@ -403,40 +378,31 @@ def _families(
     top: Sequence[SharedPoint],
 ) -> list[Family]:
     paths = executed.by_benchmark(runs) if detail == "full" else {}
-    benches = list(dict.fromkeys(record.bench for _, run in runs for record in run.records))
-    known = dict(_FAMILIES)
-    names = [name for name, _ in _FAMILIES]
-    names += [b.split("/")[0] for b in benches if b.split("/")[0] not in known]
-    families = []
-    for name in dict.fromkeys(names):
-        own = [bench for bench in benches if bench.split("/")[0] == name]
-        if own:
-            families.append(
-                Family(
-                    anchor=labels.slug(name),
-                    title=known.get(name, name),
-                    overview=tuple(_overview(name, own, runs)),
-                    sections=tuple(
-                        replace(
-                            _section(bench, runs, published, detail, top),
-                            pictures=paths.get(bench, executed.Executed()),
-                        )
-                        for bench in own
-                    ),
-                    summary=suites.TABLES[name](runs) if name in suites.TABLES else None,
+    benches = (record.bench for _, run in runs for record in run.records)
+    return [
+        Family(
+            anchor=labels.slug(family.name),
+            title=family.title,
+            overview=tuple(_overview(family.name, own, runs)),
+            sections=tuple(
+                replace(
+                    _section(bench, runs, published, detail, top),
+                    pictures=paths.get(bench, executed.Executed()),
                 )
-            )
-    return families
+                for bench in own
+            ),
+            summary=family.table(runs) if family.table is not None else None,
+        )
+        for family, own in families.families_of(benches).items()
+    ]
 
 
 def _overview(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
     """Box plots of a family's benchmarks without a message size, one axis per run."""
-    single = [
-        bench
-        for bench in benches
-        if not any("size_bytes" in r.params for _, run in runs for r in run.find(bench))
-    ]
-    return figures.boxes(name, single, runs) if len(single) > 1 and name != "clock" else []
+    records = [record for _, run in runs for bench in benches for record in run.find(bench)]
+    swept = {r.bench for r in records if "size_bytes" in r.params or r.nature == "context"}
+    single = [bench for bench in benches if bench not in swept]
+    return figures.boxes(name, single, runs) if len(single) > 1 else []
 
 
 def _section(

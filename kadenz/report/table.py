@@ -37,12 +37,12 @@ class Table:
 
     @property
     def shown_columns(self) -> tuple[int, ...]:
-        """The first column, and those that are not empty in every row."""
+        """The columns that are not empty in every row; without rows the first."""
         silent = ("", digits.ABSENT)
         return tuple(
             i
             for i in range(len(self.columns))
-            if i == 0 or any(row[i].text not in silent for row in self.rows)
+            if (i == 0 and not self.rows) or any(row[i].text not in silent for row in self.rows)
         )
 
     def __post_init__(self) -> None:

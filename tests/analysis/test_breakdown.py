@@ -10,7 +10,7 @@ import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.results import BreakdownResult
-from kadenz.report import suites
+from kadenz.report.families import hartstone
 from kadenz.store import read_run
 from tests.synthetic import LINUX, Point, manifest, write_run
 
@@ -28,7 +28,7 @@ def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
     }
     point = Point("hartstone/ph", lanes, {"cycles": 1})
     result = analyse(read_run(write_run(folder, manifest(LINUX), [point])))
-    table = suites.TABLES["hartstone"]([("A", result)])
+    table = hartstone.table([("A", result)])
     assert table is not None and len(table.rows) == 1
     found = result.records[0].breakdown
     assert found is not None

@@ -15,11 +15,11 @@ from kadenz.analysis import RunResult, analyse
 from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.jitter import analyse_series, jitter_of_edges, tail_row
 from kadenz.analysis.series_file import read_series
-from kadenz.analysis.summary import run_summary
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry
 from kadenz.errors import UsageError
 from kadenz.report.jitter_words import limit_words, series_lines
+from kadenz.report.summary import run_summary
 from kadenz.store import read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, Samples, instructions, manifest, write_run
 

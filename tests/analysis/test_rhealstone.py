@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis import analyse
-from kadenz.analysis.rhealstone import RhealstoneResult, rhealstone_of
 from kadenz.cli import cli
+from kadenz.report.families.rhealstone import RhealstoneResult, rhealstone_of
 from kadenz.store import read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, instructions, manifest, nanoseconds, write_run
 

@@ -13,9 +13,9 @@ import pytest
 from kadenz.analysis import analyse
 from kadenz.analysis.batches import batch_result
 from kadenz.analysis.differences import differences
-from kadenz.analysis.summary import run_summary
 from kadenz.analysis.units import unit_of
 from kadenz.errors import StoreError
+from kadenz.report.summary import run_summary
 from kadenz.store import read_run
 from tests.synthetic import (
     EMULATED_CLOCK,

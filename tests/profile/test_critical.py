@@ -10,7 +10,7 @@ import pytest
 from kadenz.analysis.overheads import longest_section
 from kadenz.analysis.profiles import view
 from kadenz.config.profile import MaskedEntry, Profile
-from kadenz.report.critical import table
+from kadenz.report.families.critical import table_of_sections
 from kadenz.store import Run, read_run
 from kadenz.store.profiles import read_profiles
 from tests.forked import kadenz
@@ -72,7 +72,7 @@ def test_every_service_has_its_sections(board: str, runs: dict[str, Run]) -> Non
         masked, locked, held = (longest(run, bench, kind) for kind in ("masked", "locked", "held"))
         assert masked > 0, bench
         assert held >= max(masked, locked), bench
-    made = table(read_profiles(run))
+    made = table_of_sections(read_profiles(run))
     assert made is not None
     assert {row[0].text for row in made.rows} == {bench.partition("/")[2] for bench in benches}
 

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 
 from kadenz.analysis import analyse
 from kadenz.analysis.results import RunResult
-from kadenz.analysis.summary import run_summary
 from kadenz.cli.run_summary import write_tables
 from kadenz.cli.show import show
 from kadenz.config.manifest import ConditionEntry, EventEntry
 from kadenz.report import events, labels
 from kadenz.report.page import build
 from kadenz.report.render import render
+from kadenz.report.summary import run_summary
 from kadenz.store import read_run
 from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
 

@@ -14,10 +14,10 @@ import pytest
 from kadenz.analysis import analyse
 from kadenz.analysis.differences import differences
 from kadenz.analysis.results import RunResult
-from kadenz.analysis.summary import run_summary
 from kadenz.config.manifest import LoadEntry
 from kadenz.report import labels, loads, tables
 from kadenz.report.export import to_csv
+from kadenz.report.summary import run_summary
 from kadenz.report.table import Cell
 from kadenz.store import Run, read_run
 from tests.synthetic import (

@@ -115,7 +115,11 @@ def test_a_benchmark_in_rust_says_the_same_as_the_one_in_c(kernel: str) -> None:
             assert (bench.begins, bench.ends) == (c.begins, c.ends), bench.name
         if bench.name in NAMES:
             c = of_c[bench.name]
-            assert (bench.source, bench.self_timed) == (c.source, c.self_timed)
+            assert (bench.source, bench.self_timed, bench.nature) == (
+                c.source,
+                c.self_timed,
+                c.nature,
+            )
             assert usual(bench) == usual(c), bench.name
 
 

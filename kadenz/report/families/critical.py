@@ -9,13 +9,14 @@ from kadenz.analysis.overheads import CRITICAL
 from kadenz.analysis.profiles import view
 from kadenz.config.profile import LockEntry, MaskedEntry, Profile
 from kadenz.report.digits import ABSENT
+from kadenz.report.families import Family
 from kadenz.report.profiles import callers
 from kadenz.report.table import Cell, Table, whole, words
 
 _Longest = tuple[Profile, MaskedEntry] | None
 
 
-def table(profiles: Sequence[Profile]) -> Table | None:
+def table_of_sections(profiles: Sequence[Profile]) -> Table | None:
     """A row for each service, over all its records; None without `critical/`."""
     services = dict.fromkeys(one.bench for one in profiles if one.bench.startswith(CRITICAL))
     if not services:
@@ -74,3 +75,6 @@ def _cells(found: _Longest) -> tuple[Cell, Cell]:
     if found is None:
         return Cell(ABSENT), words("")
     return whole(found[1].instructions), words(callers(*found))
+
+
+FAMILIES = (Family("critical", "Sections that nothing preempts", 85),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from kadenz.analysis.results import Part, RecordResult
 from kadenz.report import digits, labels
+from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 
@@ -17,7 +18,7 @@ NOTES = (
 
 
 def table(runs: Named) -> Table | None:
-    """A row per record of `perf/` whose samples carry the kernel's ticks; None without one."""
+    """A row per record whose samples carry the kernel's ticks; None without one."""
     rows = [
         _row(label, record)
         for label, run in runs
@@ -73,3 +74,6 @@ def _row(label: str, record: RecordResult) -> tuple[Cell, ...]:
 
 def _count(part: Part | None) -> Cell:
     return Cell(digits.count(part.n), part.n) if part else Cell("0", 0)
+
+
+FAMILIES = (Family("perf", "Wake, sleep, activate", 80, table),)

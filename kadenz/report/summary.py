@@ -14,9 +14,8 @@ from kadenz.analysis.jitter import jitter_row, tail_row
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
-from kadenz.analysis.rhealstone import rhealstone_of
+from kadenz.report import families
 from kadenz.stats.common_causes import Factor
-from kadenz.stats.estimate import Estimate
 
 Row = dict[str, Any]
 
@@ -64,8 +63,7 @@ def run_summary(result: RunResult) -> Row:
             if lane.outliers is not None
         ],
         "traces": [trace_row(trace) for trace in result.traces],
-        "rhealstone": rhealstone_row(result),
-    }
+    } | {family.name: family.row(result) for family in families.declared().values() if family.row}
 
 
 def event_rows(result: RunResult) -> list[Row]:
@@ -254,33 +252,6 @@ def sweep_row(result: RunResult, number: int) -> Row:
             row[f"{name}_high"] = sweep.unit.figure(estimate.high)
         row |= {"linear": sweep.fit.linear, "worst_size_bytes": sweep.fit.worst_size}
     return row
-
-
-def rhealstone_row(result: RunResult) -> Row | None:
-    """Rhealstone's six parts and their mean; None if the run did not measure `rhealstone/`."""
-    found = rhealstone_of(result)
-    if found is None:
-        return None
-    row: Row = {
-        "unit": found.unit.key,
-        "clock_class": found.unit.clock_class,
-        "reason": found.reason,
-        "parts": [
-            {"name": part.name, "bench": part.bench, "reason": part.reason}
-            | _estimate(part.mean, found.unit.scale)
-            for part in found.parts
-        ],
-    }
-    row["mean"] = _estimate(found.figure.mean, found.unit.scale)
-    row["per_second"] = _estimate(found.per_second, 1.0)
-    return row
-
-
-def _estimate(made: Estimate | None, scale: float) -> Row:
-    """The three figures, None if missing."""
-    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
-    value, low, high = (None if end is None else end * scale for end in ends)
-    return {"value": value, "low": low, "high": high}
 
 
 def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row:

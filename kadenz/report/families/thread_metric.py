@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.report import digits, labels
+from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
 
-FAMILY = "thread-metric/"
 SAMPLED = "-sampled"
+FAMILY = "thread-metric/"
 NOTES = (
     "By the rule: operations counted while the most urgent thread slept, in all windows together. "
     "A window includes the kernel's ticks and the workload's own loop.",
@@ -21,7 +24,7 @@ _COUNTS = {"preemptive": 5, "interrupt-preemption": 2}
 
 
 def table(runs: Named) -> Table | None:
-    """A row per workload and run; None without a usable record of the family."""
+    """A row per workload and run; None without operations counted in windows."""
     rows = [row for label, run in runs for row in _rows(label, run)]
     if not rows:
         return None
@@ -48,13 +51,14 @@ def table(runs: Named) -> Table | None:
 
 
 def _rows(label: str, run: RunResult) -> list[tuple[Cell, ...]]:
-    mine = [record for record in run.records if record.bench.startswith(FAMILY)]
     return [
-        _row(label, record, _sampled(record, mine)) for record in mine if record.counted is not None
+        _row(label, record, _sampled(record, run.records))
+        for record in run.records
+        if record.bench.startswith(FAMILY) and record.counted is not None
     ]
 
 
-def _sampled(counted: RecordResult, records: list[RecordResult]) -> RecordResult | None:
+def _sampled(counted: RecordResult, records: Sequence[RecordResult]) -> RecordResult | None:
     """The record of the same workload, operation by operation, at the same parameters."""
     own = {name: value for name, value in counted.params.items() if name != "window_us"}
     return next(
@@ -93,3 +97,6 @@ def _row(label: str, record: RecordResult, sampled: RecordResult | None) -> tupl
         words(labels.unit(unit)),
         badge(unit),
     )
+
+
+FAMILIES = (Family("thread-metric", "Thread-Metric's eight", 60, table),)

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.breakdown import FAMILY
 from kadenz.analysis.results import BreakdownResult, RecordResult
 from kadenz.report import digits
+from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, words
 from kadenz.report.tables import Named
 
+FAMILY = "hartstone/"
 NOTES = (
     "Utilisation: processor time that the tasks ask for over the length of a probe. The first "
     "deadline is missed between the two columns; what the kernel itself takes is not in them.",
@@ -18,12 +19,12 @@ NOTES = (
 
 
 def table(runs: Named) -> Table | None:
-    """A row per record of `hartstone/` with a breakdown; None without one."""
+    """A row per record with a breakdown; None without one."""
     rows = [
         _row(label, record, record.breakdown)
         for label, run in runs
         for record in run.records
-        if record.breakdown is not None
+        if record.bench.startswith(FAMILY) and record.breakdown is not None
     ]
     if not rows:
         return None
@@ -74,3 +75,6 @@ def _remark(found: BreakdownResult) -> str:
 
 def _percent(share: float | None) -> Cell:
     return Cell(digits.ABSENT) if share is None else Cell(f"{100 * share:.2f} %", 100 * share)
+
+
+FAMILIES = (Family("hartstone", "Hartstone's series", 70, table),)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Families of benchmarks: what only one of them shows.
+
+A family is the part of a benchmark's name before the slash. A module of this folder declares its
+`FAMILIES`; a family that no module declares is shown under its name, with what every benchmark has.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from kadenz.analysis.results import RunResult
+from kadenz.report.table import Table
+from kadenz.report.tables import Named
+
+_LAST = 1000  # of families that no module declares
+
+
+@dataclass(frozen=True)
+class Family:
+    """`place` orders families. `table` and `row`, for JSON, give None without a record to show.
+
+    `headlines` are the benchmarks that describe a system at a glance, with short names.
+    """
+
+    name: str
+    title: str
+    place: int
+    table: Callable[[Named], Table | None] | None = None
+    row: Callable[[RunResult], dict[str, Any] | None] | None = None
+    headlines: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+
+@cache
+def declared() -> dict[str, Family]:
+    """Every declared family by its name, in the order of their places."""
+    names = [one.name for one in pkgutil.iter_modules(__path__)]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    found = [family for module in modules for family in module.FAMILIES]
+    return {family.name: family for family in sorted(found, key=lambda one: one.place)}
+
+
+def family_of(bench: str) -> Family:
+    """The family of a benchmark."""
+    name = bench.partition("/")[0]
+    return declared().get(name) or Family(name, name, _LAST)
+
+
+def families_of(benches: Iterable[str]) -> dict[Family, list[str]]:
+    """The benchmarks by family, families in their order and benchmarks in the given one."""
+    found: dict[Family, list[str]] = {}
+    for bench in dict.fromkeys(benches):
+        found.setdefault(family_of(bench), []).append(bench)
+    return dict(sorted(found.items(), key=lambda item: item[0].place))
+
+
+def headlines() -> dict[str, str]:
+    """Short names of benchmarks that describe a system at a glance, in the order of a card."""
+    return {bench: name for one in declared().values() for bench, name in one.headlines.items()}

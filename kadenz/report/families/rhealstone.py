@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rhealstone: the record of each of its six parts, their mean, and missing parts."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.units import Unit
+from kadenz.report import digits, labels
+from kadenz.report.families import Family
+from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.tables import Named
+from kadenz.stats.errors import Undefined
+from kadenz.stats.estimate import Estimate
+from kadenz.stats.rhealstone import PARTS, Rhealstone, rhealstone
+
+FAMILY = "rhealstone/"
+# A part is the first of these that the run measured. Where threads can be resumed, preemption is by
+# resuming the more urgent thread; elsewhere a semaphore wakes it.
+_BENCHES: dict[str, tuple[str, ...]] = {
+    "task switch": ("micro/task-switch-sampled",),
+    "preemption": ("micro/preemption-sampled", "itc/semaphore-counting-to-higher"),
+    "interrupt latency": ("irq/to-handler",),
+    "semaphore shuffle": ("micro/semaphore-shuffle-sampled",),
+    "deadlock break": ("rhealstone/deadlock-break",),
+    "message latency": ("micro/message-latency-sampled",),
+}
+
+NOTES = (
+    "Kar and Porter 1989, Kar 1990: six parts with equal weights. Each part is the mean of its "
+    "samples; nothing is subtracted.",
+    "If a part is missing, there is no figure: a mean of five parts is not comparable.",
+)
+_NOT_TIME = "counted instructions are not a time"
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of the six: its record and its mean in ticks, None with a `reason`."""
+
+    name: str
+    bench: str
+    record: RecordResult | None
+    mean: Estimate | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class RhealstoneResult:
+    """`figure` is in ticks; `per_second` is None if the clock's unit is not a time.
+
+    `reason` says why there is no figure.
+    """
+
+    parts: tuple[Part, ...]
+    figure: Rhealstone
+    unit: Unit
+    per_second: Estimate | None
+    reason: str
+
+
+def rhealstone_of(run: RunResult) -> RhealstoneResult | None:
+    """The figure of a run that measured any of `rhealstone/`; None for other runs."""
+    if not any(record.bench.startswith(FAMILY) for record in run.records):
+        return None
+    parts = tuple(_part(run, name) for name in PARTS)
+    reason = ""
+    try:
+        figure = rhealstone({part.name: part.mean for part in parts})
+    except Undefined as error:
+        figure, reason = Rhealstone(None, None, ()), error.reason
+    absent = [part for part in parts if part.mean is None]
+    if absent:
+        reason = "; ".join(f"{part.name}: {part.reason}" for part in absent)
+    return RhealstoneResult(parts, figure, run.unit, _per_second(figure, run.unit), reason)
+
+
+def _part(run: RunResult, name: str) -> Part:
+    benches = _BENCHES[name]
+    records = [record for bench in benches for record in run.records if record.bench == bench]
+    for record in records:
+        if record.main is not None and record.main.mean is not None:
+            return Part(name, record.bench, record, record.main.mean, "")
+    if not records:
+        return Part(name, "", None, None, f"not measured ({benches[0]})")
+    first = records[0]
+    if not first.usable:
+        status = first.entry.status if first.entry.status != "ok" else "invalid"
+        return Part(name, first.bench, first, None, f"{status}: {first.reason}")
+    gap = first.main.gaps.get("mean") if first.main is not None else None
+    return Part(name, first.bench, first, None, gap or "too few samples for a mean's interval")
+
+
+def _per_second(figure: Rhealstone, unit: Unit) -> Estimate | None:
+    """1 / mean in seconds; times are shown in microseconds (`units.unit_of`)."""
+    if figure.rate is None or not unit.is_time:
+        return None
+    factor = 1e6 / unit.scale
+    rate = figure.rate
+    return dataclasses.replace(
+        rate, value=rate.value * factor, low=rate.low * factor, high=rate.high * factor
+    )
+
+
+def table(runs: Named) -> Table | None:
+    """A row per part and one for the figure, for every run that measured `rhealstone/`."""
+    rows: list[tuple[Cell, ...]] = []
+    for label, run in runs:
+        found = rhealstone_of(run)
+        if found is not None:
+            rows += [_part_row(label, part, found.unit) for part in found.parts]
+            rows += _figure(label, found)
+    if not rows:
+        return None
+    return Table(
+        name="rhealstone",
+        title="Rhealstone",
+        columns=("Target", "Part", "Mean", "95 % interval", "Unit", "Clock class", "Measured as"),
+        rows=tuple(rows),
+        numeric=frozenset({2, 3}),
+        notes=NOTES,
+    )
+
+
+def _part_row(label: str, part: Part, unit: Unit) -> tuple[Cell, ...]:
+    measured = f"{part.bench} {labels.point(part.record)}" if part.record is not None else ""
+    return _row(label, part.name, part.mean, unit, part.reason or measured)
+
+
+def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
+    remark = f"n/a: {found.reason}" if found.reason else "mean of the six"
+    rows = [_row(label, "mean", found.figure.mean, found.unit, remark)]
+    rate = found.per_second
+    inverse = Cell(digits.number(rate.value), rate.value) if rate else Cell("n/a")
+    ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]" if rate else ""
+    why = f"n/a: {found.reason}" if found.reason else "" if rate else f"n/a: {_NOT_TIME}"
+    rows.append(
+        (
+            words(label),
+            words("Rhealstones per second"),
+            inverse,
+            Cell(ends),
+            words("1/s" if rate else ""),
+            badge(found.unit),
+            words(why or "1 / mean"),
+        )
+    )
+    return rows
+
+
+def _row(label: str, name: str, mean: Estimate | None, unit: Unit, remark: str) -> tuple[Cell, ...]:
+    return (
+        words(label),
+        words(name),
+        figure(mean.value, unit) if mean else Cell("n/a"),
+        Cell(digits.interval(mean.low, mean.high, unit) if mean else ""),
+        words(unit.label),
+        badge(unit),
+        words(remark),
+    )
+
+
+def row(result: RunResult) -> dict[str, Any] | None:
+    """Rhealstone's six parts and their mean; None if the run did not measure `rhealstone/`."""
+    found = rhealstone_of(result)
+    if found is None:
+        return None
+    made: dict[str, Any] = {
+        "unit": found.unit.key,
+        "clock_class": found.unit.clock_class,
+        "reason": found.reason,
+        "parts": [
+            {"name": part.name, "bench": part.bench, "reason": part.reason}
+            | _estimate(part.mean, found.unit.scale)
+            for part in found.parts
+        ],
+    }
+    made["mean"] = _estimate(found.figure.mean, found.unit.scale)
+    made["per_second"] = _estimate(found.per_second, 1.0)
+    return made
+
+
+def _estimate(made: Estimate | None, scale: float) -> dict[str, Any]:
+    """The three figures, None if missing."""
+    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
+    value, low, high = (None if end is None else end * scale for end in ends)
+    return {"value": value, "low": low, "high": high}
+
+
+FAMILIES = (Family("rhealstone", "Rhealstone's six", 50, table, row),)
