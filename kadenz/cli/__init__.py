@@ -23,50 +23,60 @@ _FULL = {
     errno.EDQUOT: "Your quota there is used up: free some space, and repeat the call",
 }
 
-# name -> (module:attribute, its line in `kadenz --help`)
-_COMMANDS = {
-    "init": ("kadenz.cli.init:init", "Make a folder a lab, with targets of your own."),
-    "lab": ("kadenz.cli.lab:lab", "Say which labs of other users are believed."),
-    "setup": ("kadenz.cli.setup:setup", "Install the tool chains that measuring needs."),
-    "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
-    "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),
-    "list": ("kadenz.cli.list:list_", "List benchmarks, targets, campaigns and loads."),
-    "conformance": (
-        "kadenz.cli.conformance:conformance",
-        "Test that a kernel's port does what benchmarks need.",
-    ),
-    "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
-    "farm": ("kadenz.cli.farm:farm", "Measure on several machines and on places of a rack."),
-    "profile": (
-        "kadenz.cli.profile:profile",
-        "Show where the instructions of a benchmark go.",
-    ),
-    "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
-    "import": ("kadenz.cli.import_:import_", "Make a run from a logic analyser's capture."),
-    "footprint": (
-        "kadenz.cli.footprint:footprint",
-        "Show flash and RAM of images by part and kernel object.",
-    ),
-    "runs": ("kadenz.cli.runs:runs", "List the runs of a folder, with their names and states."),
-    "show": ("kadenz.cli.show:show", "Show the figures of runs."),
-    "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
-    "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
-    "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
-    "budget": ("kadenz.cli.budget:budget", "Check that a task set meets its deadlines."),
-    "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
-    "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
-    "site": ("kadenz.cli.site:site", "Write a static site of an archive."),
+# group in `kadenz --help` -> name -> (module:attribute, its line there)
+_GROUPS: dict[str, dict[str, tuple[str, str]]] = {
+    "Measure": {
+        "setup": ("kadenz.cli.setup:setup", "Install the tool chains that measuring needs."),
+        "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
+        "list": ("kadenz.cli.list:list_", "List benchmarks, targets, campaigns and loads."),
+        "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
+        "import": ("kadenz.cli.import_:import_", "Make a run from a logic analyser's capture."),
+        "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),
+        "farm": ("kadenz.cli.farm:farm", "Measure on several machines and on places of a rack."),
+    },
+    "Explain": {
+        "show": ("kadenz.cli.show:show", "Show the figures of runs."),
+        "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
+        "profile": ("kadenz.cli.profile:profile", "Show where a benchmark's instructions go."),
+        "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
+        "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of a series."),
+        "footprint": (
+            "kadenz.cli.footprint:footprint",
+            "Show flash and RAM of images by part and kernel object.",
+        ),
+    },
+    "Decide": {
+        "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
+        "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
+        "budget": ("kadenz.cli.budget:budget", "Check that a task set meets its deadlines."),
+    },
+    "Keep": {
+        "runs": ("kadenz.cli.runs:runs", "List the runs of a folder, with names and states."),
+        "archive": ("kadenz.cli.archive:archive", "Keep runs for years, and query them with SQL."),
+        "history": ("kadenz.cli.history:history", "Show how figures moved over runs, and where."),
+        "site": ("kadenz.cli.site:site", "Write a static site of an archive."),
+        "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
+    },
+    "Extend": {
+        "init": ("kadenz.cli.init:init", "Make a folder a lab, with targets of your own."),
+        "conformance": (
+            "kadenz.cli.conformance:conformance",
+            "Test that a kernel's port does what benchmarks need.",
+        ),
+        "export-suite": (
+            "kadenz.cli.export_suite:export_suite",
+            "Write the suite as sources for a project of your own.",
+        ),
+    },
+}
+# Not in the list: what one needs once, or never.
+_UNLISTED = {
     "cache": ("kadenz.cli.cache:cache", "Show, check or empty the store of executions."),
-    "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of any time series."),
-    "export": ("kadenz.cli.export:export", "Export samples or figures for other programs."),
-    "export-suite": (
-        "kadenz.cli.export_suite:export_suite",
-        "Write the suite as sources for a project of your own.",
-    ),
-    "completion": (
-        "kadenz.cli.completion:completion",
-        "Write the completion script for bash, zsh or fish.",
-    ),
+    "completion": ("kadenz.cli.completion:completion", "Write the completion script of a shell."),
+    "lab": ("kadenz.cli.lab:lab", "Say which labs of other users are believed."),
+}
+_COMMANDS = {
+    name: entry for group in (*_GROUPS.values(), _UNLISTED) for name, entry in group.items()
 }
 
 
@@ -97,9 +107,16 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the commands in `--help` without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in _COMMANDS.items()])
+        """Lists the commands by what they are for, without importing them."""
+        width = max(map(len, _COMMANDS))
+        for title, commands in _GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(f"{name:{width}}", text) for name, (_, text) in commands.items()]
+                )
+        formatter.write_paragraph()
+        others = ", ".join(f"`{name}`" for name in _UNLISTED)
+        formatter.write_text(f"Also {others}: `kadenz COMMAND --help`.")
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kadenz.cli.console import screen_of, styled
+from kadenz.cli.doctor_lanes import CLAIMS, lanes, verdict
 from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE
 
@@ -30,14 +31,16 @@ if TYPE_CHECKING:
 @click.option(
     "--require",
     "claim",
-    type=click.Choice(["medians", "worst-cases"]),
+    type=click.Choice(CLAIMS),
     help="Exit with 1 if a finding invalidates this claim about this Linux, with 4 if unknown.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of tables.")
 def doctor(claim: str | None, as_json: bool) -> None:
     """Show what this machine and each target can do, what is missing, and how to get it.
 
-    The preflight lists findings that affect figures of this Linux, most severe first, and the
+    The first lines answer for each way to measure: whether emulated targets, simulated cores and
+    guests are ready, which claims about this Linux its state allows, and the probes of boards. The
+    preflight lists findings that affect figures of this Linux, most severe first, and the
     tuning profiles that remove them. Exits with 1 if no target can run.
     """
     from kadenz import tools
@@ -61,7 +64,7 @@ def doctor(claim: str | None, as_json: bool) -> None:
         _write_json(host, clock, found, targets, ready)
     else:
         _write_tables(host, clock, found, targets)
-    code = 0 if claim is None else _verdict(claim, host.preflight, clock)
+    code = 0 if claim is None else verdict(claim, host.preflight, clock)
     if code and claim is not None and not as_json:
         word = "may be invalid" if code == EXIT_INCONCLUSIVE else "are invalid"
         click.echo(f"error: {claim} of this Linux {word}: see the preflight", err=True)
@@ -80,14 +83,6 @@ def _zoom() -> Tool:
     return Tool(need, None, library.version if library else "", problem)
 
 
-def _verdict(claim: str, preflight: Sequence[PreflightEntry], clock: ClockCheck) -> int:
-    """Exit code for a claim about this Linux: 0 valid, 1 invalid, 4 unknown."""
-    concerned = {entry.verdict for entry in preflight if claim in entry.invalidates}
-    if "finding" in concerned or clock.problems:
-        return EXIT_FAILED
-    return EXIT_INCONCLUSIVE if "unknown" in concerned else 0
-
-
 def _write_json(
     host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck], ready: bool
 ) -> None:
@@ -98,6 +93,7 @@ def _write_json(
     answer = {
         "kadenz": __version__,
         "ready": ready,
+        "lanes": lanes(targets, host.preflight, clock, board.probes()),
         "host": host.entry,
         "warnings": host.warnings,
         "preflight": host.preflight,
@@ -139,7 +135,12 @@ def _write_json(
 def _write_tables(
     host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck]
 ) -> None:
+    from kadenz.cli.tables import write_rows
+    from kadenz.targets.board import found as board
+
     console = screen_of(sys.stdout)
+    write_rows(console, [*lanes(targets, host.preflight, clock, board.probes()).items()], indent=0)
+    console.print()
     _machine(console, host)
     _preflight(console, host.preflight)
     _clock(console, clock)

@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.console import say, styled
+from kadenz.cli.listing import PARTS, write_list
 from kadenz.cli.names import complete_benchmark, complete_target
 from kadenz.cli.output import write_json
 from kadenz.errors import KadenzError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kadenz.config.board import Board
     from kadenz.config.target_name import TargetName
     from kadenz.lab.catalog import Catalog
 
-_PARTS = ("benchmarks", "targets", "campaigns", "loads")
-
 
 @click.command("list")
-@click.argument(
-    "name", required=False, metavar="[BENCHMARK|PART]", shell_complete=complete_benchmark
-)
+@click.argument("name", required=False, metavar="[NAME|PART]", shell_complete=complete_benchmark)
 @click.option(
     "--target",
     "only",
@@ -37,12 +31,12 @@ _PARTS = ("benchmarks", "targets", "campaigns", "loads")
 @click.option("--parts", is_flag=True, help="Only print the folder of kadenz's own parts.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def list_(name: str | None, only: tuple[str, ...], build: bool, parts: bool, as_json: bool) -> None:
-    """List benchmarks with their end points, targets, campaigns and loads.
+    """List families of benchmarks, campaigns, and the targets whose images are built.
 
-    Each image reports its own benchmarks; those of a target are listed once its image is built.
-    Before any is built, the suite's are listed. With a BENCHMARK, show its details. With a PART
-    (`benchmarks`, `targets`, `campaigns` or `loads`), list this alone. Parts of the lab are marked;
-    problems with its files are shown at the end.
+    With a PART (`benchmarks`, `targets`, `campaigns` or `loads`), list all of it; with the NAME of
+    a family, its benchmarks; with that of a benchmark, its details. Each image reports its own
+    benchmarks; before any is built, the suite's are listed. Parts of the lab are marked; problems
+    with its files are shown at the end.
     """
     if parts:
         from kadenz.config import inventory
@@ -50,27 +44,33 @@ def list_(name: str | None, only: tuple[str, ...], build: bool, parts: bool, as_
         click.echo(inventory.root())
         return
     answer = _everything(only, build)
-    part = name if name in _PARTS else None
+    part = name if name in PARTS else None
     if name is not None and part is None:
-        answer["benchmarks"] = [_the_one(name, answer["benchmarks"])]
+        answer["benchmarks"] = _named(name, answer["benchmarks"])
     if as_json:
         write_json(answer if part is None else {part: answer[part]})
-    elif name is not None and part is None:
-        _write_benchmark(answer["benchmarks"][0], answer["targets"])
     else:
-        _write_overview(answer, _PARTS if part is None else [part])
+        write_list(answer, name)
 
 
-def _the_one(name: str, benchmarks: list[dict[str, Any]]) -> dict[str, Any]:
-    """The benchmark called `name`. Raises UsageError with the nearest names if there is none."""
+def _named(name: str, benchmarks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The benchmark called `name`, or those of that family. UsageError with the nearest names."""
     import difflib
 
-    for bench in benchmarks:
-        if bench["name"] == name:
-            return bench
-    near = difflib.get_close_matches(name, [*_PARTS, *(one["name"] for one in benchmarks)], n=3)
-    remedy = f"Did you mean {', '.join(near)}?" if near else "`kadenz list` shows all names"
-    raise UsageError(f"{name}: no such benchmark", remedy=remedy)
+    names = [bench["name"] for bench in benchmarks]
+    families = [one.partition("/")[0] for one in names]
+    found = [
+        bench
+        for bench, family in zip(benchmarks, families, strict=True)
+        if name in (bench["name"], family)
+    ]
+    if found:
+        return found
+    near = difflib.get_close_matches(name, dict.fromkeys([*PARTS, *families, *names]), n=3)
+    remedy = (
+        f"Did you mean {', '.join(near)}?" if near else "`kadenz list benchmarks` shows all names"
+    )
+    raise UsageError(f"{name}: no such benchmark or family", remedy=remedy)
 
 
 def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
@@ -207,114 +207,3 @@ def _described() -> list[dict[str, Any]]:
         for name, one in described().items()
     }
     return [found[name] for name in sorted(found)]
-
-
-def _write_overview(answer: dict[str, Any], parts: Iterable[str]) -> None:
-    """Prints one line per benchmark, target, campaign and load, cut to the terminal's width."""
-    writers = {
-        "benchmarks": _write_benchmarks,
-        "targets": _write_targets,
-        "campaigns": _write_campaigns,
-        "loads": _write_loads,
-    }
-    for number, part in enumerate(parts):
-        if number:
-            _line("")
-        writers[part](answer)
-    if "benchmarks" in parts:
-        _line("\n`kadenz list BENCHMARK` shows its end points, parameters and targets.")
-    if answer["lab"]:
-        _line(f"\nLab: {answer['lab']}")
-    for problem in answer["problems"]:
-        say(styled("\n[red]problem: {}[/]", problem["problem"]))
-        click.echo(f"try:     {problem['remedy']}")
-
-
-def _marks(targets: list[dict[str, Any]]) -> dict[str, str]:
-    """The letters of targets whose images are built."""
-    built = [one["name"] for one in targets if one["image"] == "built" and one["verified"]]
-    return {name: chr(ord("a") + number) for number, name in enumerate(built)}
-
-
-def _write_benchmarks(answer: dict[str, Any]) -> None:
-    marks = _marks(answer["targets"])
-    if any(bench["available"] for bench in answer["benchmarks"]):
-        _line("Benchmarks: targets (letters as below), end points of the timed region")
-    else:
-        _line("Benchmarks: end points of the timed region")
-        _line(
-            "No image is built yet: `kadenz list --build --target NAME` asks a target for its own"
-        )
-    width = max((len(bench["name"]) for bench in answer["benchmarks"]), default=0)
-    family = ""
-    for bench in answer["benchmarks"]:
-        if bench["name"].split("/")[0] != family:
-            family = bench["name"].split("/")[0]
-            _line("")
-        runs_on = "".join(
-            mark if bench["available"].get(target) == "yes" else "·"
-            for target, mark in marks.items()
-        )
-        runs_on += "  " if marks else ""
-        _line(f"  {bench['name']:{width}}  {runs_on}{bench['begins']} … {bench['ends']}")
-
-
-def _write_targets(answer: dict[str, Any]) -> None:
-    targets, marks = answer["targets"], _marks(answer["targets"])
-    _line("Targets")
-    width = max((len(target["name"]) for target in targets), default=0)
-    for target in targets:
-        state = [] if target["image"] == "built" else [target["image"]]
-        state += [] if target["verified"] else ["not verified on silicon"]
-        state += ["lab"] if target["from"] == "lab" else []
-        remarks = f"({'; '.join(state)}) " if state else ""
-        mark = marks.get(target["name"], " ")
-        _line(f"  {mark} {target['name']:{width}}  {remarks}{target['title']}")
-
-
-def _write_campaigns(answer: dict[str, Any]) -> None:
-    _line("Campaigns")
-    width = max((len(campaign["name"]) for campaign in answer["campaigns"]), default=0)
-    for campaign in answer["campaigns"]:
-        remark = "(lab) " if campaign["from"] == "lab" else ""
-        _line(f"  {campaign['name']:{width}}  {remark}{campaign['title']}")
-
-
-def _write_loads(answer: dict[str, Any]) -> None:
-    _line("Loads during a benchmark on this Linux (`kadenz run --load NAME`; combine with +)")
-    width = max(len(load["name"]) for load in answer["loads"])
-    for load in answer["loads"]:
-        missing = f" ({load['missing']})" if load["missing"] else ""
-        _line(f"  {load['name']:{width}}  {load['title']}{missing}")
-
-
-def _write_benchmark(bench: dict[str, Any], targets: list[dict[str, Any]]) -> None:
-    """Prints one benchmark in full."""
-    click.echo(bench["name"])
-    click.echo(f"  from    {bench['begins']}")
-    click.echo(f"  to      {bench['ends']}")
-    click.echo(f"  source  {bench['source']}")
-    for param in bench["params"]:
-        words = param.get("words")
-        initial = words[param["initial"]] if words else param["initial"]
-        bounds = f"  ({param['low']}…{param['high']})" if "low" in param else ""
-        bounds = f"  ({', '.join(words)})" if words else bounds
-        click.echo(f"  --set   {param['name']}={initial}{bounds}")
-    for target in targets:
-        if target["image"] != "built":
-            answer = f"unknown: {target['image']}"
-        else:
-            answer = bench["available"].get(target["name"], "not in its image")
-            answer = "yes" if answer == "yes" else f"n/a: {answer}"
-        click.echo(f"  on      {target['name']}  {answer}")
-
-
-def _line(text: str) -> None:
-    """Prints a line, cut to the width of a terminal; a pipe or file gets the whole line."""
-    import shutil
-    import sys
-
-    width = shutil.get_terminal_size().columns
-    if sys.stdout.isatty() and len(text) > width and not text.startswith("\n"):
-        text = text[: width - 1] + "…"
-    click.echo(text)

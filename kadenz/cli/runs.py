@@ -98,27 +98,29 @@ def _row(run: Found) -> dict[str, Any]:
 
 
 def _write(found: list[Found]) -> None:
-    from rich.table import Table
-
+    """A line for each run: its name, its target, and as much of the rest as fits."""
     from kadenz.cli.console import console
+    from kadenz.cli.tables import write_rows
     from kadenz.store.names import INTERRUPTED
     from kadenz.store.reader import MEND
 
     if not found:
         click.echo("no runs here; `kadenz run` makes them", err=True)
         return
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("name", "target", "measured", "conditions", "date (UTC)", "state"):
-        table.add_column(column, overflow="fold")
-    for run in found:
-        head = run.head
-        campaign = head.campaign.name + (", quick" if head.campaign.quick else "")
-        words = [entry.label for entry in head.under]
-        words += [] if head.target.instrument == "counter" else [head.target.instrument]
-        words += [f"round {head.round}"] if head.round else []
-        date = head.created[:16].replace("T", " ")
-        cells = (run.name, head.target.name, campaign, ", ".join(words), date, run.state)
-        table.add_row(*cells)
-    console().print(table)
+    rows = [(run.name, run.head.target.name, _rest(run)) for run in found]
+    write_rows(console(), rows, whole=False, indent=0)
     if any(run.state == INTERRUPTED for run in found):
         click.echo(f"{INTERRUPTED}: its lab was killed; {MEND}", err=True)
+
+
+def _rest(run: Found) -> str:
+    """The state of a run that is not complete, what it measured, conditions and date."""
+    from kadenz.store.names import COMPLETE
+
+    head = run.head
+    words = [] if run.state == COMPLETE else [run.state]
+    words += [head.campaign.name + (", quick" if head.campaign.quick else "")]
+    words += [entry.label for entry in head.under]
+    words += [] if head.target.instrument == "counter" else [head.target.instrument]
+    words += [f"round {head.round}"] if head.round else []
+    return "; ".join([*words, head.created[:16].replace("T", " ")])

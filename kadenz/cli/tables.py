@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table of the report in the terminal."""
+"""Tables in the terminal: those of the report, and rows of names with a text."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,3 +29,22 @@ def write_table(screen: Console, table: Table) -> None:
     screen.print(grid)
     for note in table.notes:
         screen.print(styled("[dim]{}[/]", note))
+
+
+def write_rows(
+    screen: Console, rows: Sequence[tuple[str, ...]], *, whole: bool = True, indent: int = 2
+) -> None:
+    """Prints names that are never cut, and a text behind them: `whole`, in as many lines as it
+    needs, or what fits into one."""
+    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    margin = indent + sum(widths) + 2 * len(widths)
+    left = max(20, screen.width - margin)
+    for *names, words in rows:
+        named = zip(names, widths, strict=True)
+        head = " " * indent + "".join(f"{name:{width}}  " for name, width in named)
+        lines = wrap(words, left) or [""]
+        if not whole and len(words) > left:
+            lines = [f"{words[: left - 1]}…"]
+        for line in lines:
+            screen.print(f"{head}{line}".rstrip(), soft_wrap=True)
+            head = " " * margin

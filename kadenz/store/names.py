@@ -25,6 +25,7 @@ from kadenz.store.running import is_held
 LATEST = "latest"
 _AHEAD = timedelta(days=1)  # clocks of machines that share a folder differ by less
 _ROOT = 0
+COMPLETE = "complete"
 INTERRUPTED = "interrupted"  # its lab was killed
 
 
@@ -97,7 +98,7 @@ class Found:
             return f"partial: {head.partial_reason}"
         counts = Counter(record.status for record in head.records)
         bad = [f"{counts[word]} {word}" for word in ("failed", "invalid") if counts[word]]
-        return f"{' and '.join(bad)} of {len(head.records)} records" if bad else "complete"
+        return f"{' and '.join(bad)} of {len(head.records)} records" if bad else COMPLETE
 
 
 def runs_below(folder: Path) -> list[Found]:
