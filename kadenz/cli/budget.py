@@ -127,7 +127,7 @@ class _Measuring:
 
     def _run(self, requests: Sequence[Request]) -> Run:
         """Raises KadenzError for a run that failed."""
-        from kadenz.cli.run import display_of, measured, stoppable
+        from kadenz.cli.measuring import display_of, measured, stoppable
         from kadenz.store import read_run
 
         with stoppable() as stop, display_of(self._quiet) as display:

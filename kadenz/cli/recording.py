@@ -118,7 +118,7 @@ def record(
     traced: bool = False,
 ) -> Recorded:
     """Measures the benchmarks; `instruments` has the targets of each."""
-    from kadenz.cli.run import display_of, measured, stoppable
+    from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
     from kadenz.lab.preparing import Request
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shlex
 import stat
 from collections.abc import Mapping, Sequence
@@ -18,7 +17,6 @@ from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
     from kadenz.config.manifest import CallEntry
-    from kadenz.lab.job import Job
     from kadenz.store import Run
 
 # Options that a later call may choose anew: they change no sample.
@@ -46,7 +44,7 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
     `values` are those that click passes by name. UsageError for a run that cannot be resumed, and
     for an option that would change the call.
     """
-    from kadenz.cli.run import Call, measure_call
+    from kadenz.cli.measuring import Call, measure_call
     from kadenz.cli.run_options import RunOptions
 
     _check_options(command)
@@ -77,20 +75,6 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
         if name != "output" and (name not in _KEPT or given(name) is ParameterSource.COMMANDLINE)
     }
     return measure_call(Call(RunOptions.of(before | chosen), entry, runs))
-
-
-def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:
-    """The jobs that are not complete, each with its earlier run if it began."""
-    from kadenz.lab.resuming import is_earlier, rest_of
-
-    found = []
-    for job in jobs:
-        run = next((run for run in earlier if is_earlier(job, run.manifest)), None)
-        if run is None:
-            found.append(job)
-        elif (rest := rest_of(job, run)) is not None:
-            found.append(dataclasses.replace(job, rest=rest))
-    return found
 
 
 def _check_options(command: click.Command) -> None:

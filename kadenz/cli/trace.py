@@ -123,7 +123,7 @@ def _nothing_traced(folder: Path) -> int:
 def _length(asked: Asked) -> dict[str, list[int]]:
     """How much to record if the call does not say."""
     from kadenz.config.target_name import parse_target
-    from kadenz.lab.graph import records_releases
+    from kadenz.lab.profile.watching import records_releases
 
     if {"samples", "seconds"} & {one.partition("=")[0] for one in asked.settings}:
         return {}
@@ -134,7 +134,7 @@ def _length(asked: Asked) -> dict[str, list[int]]:
 def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[str]]:
     """The plugin watches emulated targets; Linux and the motion program record themselves."""
     from kadenz.config.target_name import parse_target
-    from kadenz.lab.graph import records_releases
+    from kadenz.lab.profile.watching import records_releases
 
     host = [name for name in targets if name.endswith("@host")]
     motion = [name for name in host if records_releases(parse_target(name))]

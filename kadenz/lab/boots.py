@@ -9,7 +9,7 @@ from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
 from kadenz.lab.boot import Execution, Outcome, run_plan
-from kadenz.lab.condition import Running
+from kadenz.lab.condition import INTERRUPTED, Running
 from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
@@ -24,8 +24,6 @@ from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
-
-INTERRUPTED = "interrupted (Ctrl-C)"
 
 
 class Boots:

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from kadenz.config.target_name import TargetName
     from kadenz.errors import KadenzError
     from kadenz.host.facts import Host
-    from kadenz.lab.guests import Guest
+    from kadenz.lab.conditions.guest import Guest
     from kadenz.lab.progress import Progress
 
+NONE = "none"  # asked for: measured without the condition
+INTERRUPTED = "interrupted (Ctrl-C)"  # why a run is partial
 # Requirements that a program on this machine may waive: real-time rights, idle states held off.
 Allowance = Literal["no-realtime", "idle-states"]
 

@@ -22,6 +22,7 @@ from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.catalog import keep_answer
 from kadenz.lab.condition import Setup
+from kadenz.lab.conditions.guest import Guest
 from kadenz.lab.counter import check_counter, identity
 from kadenz.lab.execution import (
     ASKING,
@@ -33,7 +34,7 @@ from kadenz.lab.execution import (
     image_of,
     make_target,
 )
-from kadenz.lab.guests import BOOT_S, Guest
+from kadenz.lab.guests import BOOT_S
 from kadenz.lab.hello import check_hello
 from kadenz.targets.base import Target
 from kadenz.wire.messages import Conform, Hello

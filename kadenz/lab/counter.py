@@ -26,8 +26,9 @@ from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.catalog import keep_answer
 from kadenz.lab.condition import Setup
+from kadenz.lab.conditions.guest import Guest
 from kadenz.lab.execution import make_target
-from kadenz.lab.guests import BOOT_S, Guest
+from kadenz.lab.guests import BOOT_S
 from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
 from kadenz.wire.messages import Begin, End, Hello
 from kadenz.wire.records import Assembler, Verdict

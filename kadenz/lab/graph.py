@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 
 from kadenz.config import inventory
 from kadenz.config.params import number
-from kadenz.config.target_name import TargetName
 from kadenz.lab.guests import SLOWDOWN
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT, Point, batches
+from kadenz.lab.profile.watching import records_releases
 
 _LANES_MAX = 64  # threads of cyclic/wakeup-latency
 # A second of work, not of waiting, on an emulated or simulated target: FreeRTOS switching without a
@@ -73,12 +73,6 @@ def is_traced(job: Job, points: Sequence[Point]) -> bool:
     asked = any(point.id >= FIRST_POINT for point in points)
     own = records_releases(job.name)
     return job.setup.traced and job.name.tier == "host" and asked and not own
-
-
-def records_releases(name: TargetName) -> bool:
-    """Whether the target's program records its own releases: those of fieldbus/ do."""
-    host = inventory.board(name.board).tier.host if name.tier == "host" else None
-    return host is not None and bool(host.crate)
 
 
 def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from kadenz.config.manifest import ClockEntry, Manifest, RecordEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.errors import KadenzError, LoadFailed
-from kadenz.lab.boots import INTERRUPTED
-from kadenz.lab.condition import Active, Running
+from kadenz.lab.condition import INTERRUPTED, Active, Running
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.load.definitions import Options

@@ -9,6 +9,7 @@ stopped. In real time only what is missing is measured, behind a new measurement
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,6 +21,18 @@ from kadenz.lab.plan import FIRST_POINT, Point
 from kadenz.store import Run
 
 _ANEW = "target-failed"  # a warning of records that are repeated
+
+
+def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:
+    """The jobs that are not complete, each with its earlier run if it began."""
+    found = []
+    for job in jobs:
+        run = next((run for run in earlier if is_earlier(job, run.manifest)), None)
+        if run is None:
+            found.append(job)
+        elif (rest := rest_of(job, run)) is not None:
+            found.append(replace(job, rest=rest))
+    return found
 
 
 def rest_of(job: Job, run: Run) -> Rest | None:

@@ -17,8 +17,7 @@ from typing import NoReturn
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.host import facts
-from kadenz.lab.condition import Active, Running
-from kadenz.lab.conditions.tuning import NONE
+from kadenz.lab.condition import NONE, Active, Running
 from kadenz.tuning import lifecycle
 from kadenz.tuning.journal import Head, alone, state_folder
 from kadenz.tuning.machine import Machine

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -191,3 +192,40 @@ def forbidden(package: Path, arrows: dict[str, set[str]]) -> list[str]:
             if not any(name == one or name.startswith(f"{one}.") for one in allowed)
         ]
     return found
+
+
+def circle(package: Path) -> list[str]:
+    """Modules that need each other at run time, wherever they import it; [] if there is none."""
+    files = {_module(package, file): file for file in package.rglob("*.py")}
+    needs: dict[str, set[str]] = {}
+    for name, file in files.items():
+        every = set(imported(_at_run_time(file.read_text())))
+        needs[name] = {
+            module
+            for one in every
+            for module in (one, one.rpartition(".")[0])
+            if module in files and module != name and (module == one or one not in files)
+        }
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _module(package: Path, file: Path) -> str:
+    return ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _at_run_time(source: str) -> str:
+    """The source without what only a type checker reads."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(body, list) and body:
+                body[:] = [one for one in body if not _for_types(one)] or [ast.Pass()]
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _for_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"

@@ -18,6 +18,22 @@ def test_python_imports_follow_the_arrows() -> None:
     assert python_imports.forbidden(ROOT / "kadenz", python_imports.ARROWS) == []
 
 
+def test_no_circle_joins_modules() -> None:
+    assert python_imports.circle(ROOT / "kadenz") == []
+
+
+@pytest.mark.parametrize("lazy", [True, False])
+def test_a_circle_of_modules_is_found(tmp_path: Path, lazy: bool) -> None:
+    """Also one that an import inside a function hides; not one that is for types alone."""
+    (tmp_path / "a.py").write_text("from kadenz import errors\nfrom kadenz.b import word\n")
+    asked = "if TYPE_CHECKING:\n    from kadenz.a import word\n"
+    (tmp_path / "b.py").write_text(asked)
+    assert python_imports.circle(tmp_path) == []
+    needed = "def f():\n    from kadenz.a import word\n" if lazy else "import kadenz.a\n"
+    (tmp_path / "b.py").write_text(asked + needed)
+    assert {"a", "b"} == set(python_imports.circle(tmp_path))
+
+
 def test_measuring_and_reading_meet_only_in_the_run_folder() -> None:
     """The table of arrows itself: no way leads from one path into the other."""
 

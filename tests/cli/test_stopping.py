@@ -21,7 +21,7 @@ from tests.waiting import PATIENCE_S
 FULL_PIPE = """
 import click
 from kadenz.cli.output import guard_output
-from kadenz.cli.run import stoppable
+from kadenz.cli.measuring import stoppable
 
 guard_output()
 with stoppable() as stop:

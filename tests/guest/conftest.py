@@ -20,7 +20,8 @@ from kadenz.config.manifest import CampaignEntry
 from kadenz.config.target_name import TargetName, parse_target
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.lab.conditions import choices
-from kadenz.lab.guests import Guest, default_guest, guest_image
+from kadenz.lab.conditions.guest import Guest
+from kadenz.lab.guests import default_guest, guest_image
 from kadenz.lab.job import Result
 from kadenz.lab.preparing import Request, prepare
 from kadenz.lab.progress import Progress

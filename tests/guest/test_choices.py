@@ -15,8 +15,7 @@ from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.images.cpio import File, Node, archive
 from kadenz.lab.clock import clock_class
-from kadenz.lab.conditions.guest import GuestChoice
-from kadenz.lab.guests import thread_rules
+from kadenz.lab.conditions.guest import GuestChoice, thread_rules
 from kadenz.targets.checkup import check_targets
 
 RT = parse_target("linux-rt/x86_64@guest")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.cli.run_resume import left_of
 from kadenz.config.manifest import CampaignEntry, RecordEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
@@ -19,7 +18,7 @@ from kadenz.lab.job import Job
 from kadenz.lab.measure import measure
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
-from kadenz.lab.resuming import is_earlier, rest_of
+from kadenz.lab.resuming import is_earlier, left_of, rest_of
 from kadenz.store import Run, read_run
 from kadenz.store.salvage import complete
 from kadenz.targets.base import Target

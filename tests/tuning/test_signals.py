@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kadenz.cli.run import stoppable
+from kadenz.cli.measuring import stoppable
 from kadenz.host import facts
 from kadenz.lab import tuning_around
 from kadenz.lab.condition import Running

@@ -11,17 +11,21 @@ from typing import TYPE_CHECKING, Any, Self
 from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
 from kadenz.config.kernel import GuestKernels
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
+from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
-from kadenz.lab.condition import Choice, Option
+from kadenz.lab.condition import NONE, Choice, Condition, Option, Setup
+from kadenz.lab.conditions.load import load_entry
+from kadenz.lab.conditions.tuning import tuning_entry
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
-    from kadenz.lab.guests import Guest
+    from kadenz.targets.guest_kernel import GuestKernel
 
-NONE = "none"
 _DISTURBANCE = ("period_us", "busy_us")
+_POLICIES = ("fifo", "rr", "other")
 
 
 def _known_loads() -> dict[str, str]:
@@ -38,6 +42,75 @@ def _loads(typed: str) -> Iterable[tuple[str, str]]:
         if (not plus or name not in (NONE, *given.split("+")))
         and (value := f"{given}{plus}{name}").startswith(typed)
     ]
+
+
+@dataclass(frozen=True)
+class Guest(Condition):
+    """One variant of a guest."""
+
+    kernel: GuestKernel
+    load: str = ""  # "": no load requested
+    tuning: str = ""  # a profile of tunings/, "" for none
+    disturbance: str = ""
+
+    @property
+    def entries(self) -> tuple[ConditionEntry, ...]:
+        """Kernel, load, tuning, disturbance."""
+        kernel, disturbance = self.kernel, self.disturbance
+        every = (
+            ConditionEntry(
+                kind="guest kernel", value=kernel.origin, label=f"kernel {kernel.version}"
+            ),
+            load_entry(self.load),
+            tuning_entry(self.tuning, self.tuning),
+            ConditionEntry(kind="disturbance", value=disturbance, label="disturbed", usual=NONE),
+        )
+        return tuple(entry for entry in every if entry.value)
+
+    @property
+    def suffix(self) -> str:
+        """The same, joined by hyphens."""
+        load = f"-load-{self.load}" if self.load else ""
+        tuning = f"-{self.tuning}" if self.tuning else ""
+        return f"-{self.kernel.version}{load}{tuning}{'-disturbed' if self.disturbance else ''}"
+
+    @property
+    def loads(self) -> tuple[str, ...]:
+        """The parts of its load."""
+        return tuple(self.load.split("+")) if self.load not in ("", NONE) else ()
+
+    def bare(self) -> Guest:
+        """The same kernel with nothing inside: to ask it, not to measure it."""
+        return Guest(self.kernel)
+
+    def set_up(self, setup: Setup, target: TargetName) -> None:
+        """This guest boots."""
+        setup.guest = self
+
+
+def thread_rules(tuning: str) -> tuple[str, ...]:
+    """The rules of a profile for threads, as kernels/linux/guest/init.c wants them.
+
+    UsageError for a profile with anything else: a guest lives for one run under its kernel's own
+    settings, so values, processors and interrupts cannot be tuned in it.
+    """
+    if tuning in ("", NONE):
+        return ()
+    profile, _ = inventory.read_tuning(tuning)
+    bare = Tuning(
+        title=profile.title,
+        based_on=profile.based_on,
+        study=profile.study,
+        notes=profile.notes,
+        thread=profile.thread,
+    )
+    if profile != bare or any(rule.cpus or rule.policy not in _POLICIES for rule in bare.thread):
+        raise UsageError(
+            f"tuning `{tuning}` does more than give kernel threads a policy, which is all that can "
+            "be tuned in a guest",
+            remedy="Use cereia2011-case1 or cereia2011-case2, or a profile with [[thread]] alone",
+        )
+    return tuple(f"{rule.match}:{rule.policy}:{rule.priority or 0}" for rule in profile.thread)
 
 
 @dataclass(frozen=True)
@@ -100,7 +173,6 @@ class GuestChoice(Choice):
         """
         if target.tier != "guest":
             return []
-        from kadenz.lab.guests import Guest, thread_rules
         from kadenz.targets import guest_kernel
 
         kernels = inventory.kernel(target.kernel).guest

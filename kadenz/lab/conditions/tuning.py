@@ -12,12 +12,10 @@ from kadenz.config import inventory
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, UsageError
-from kadenz.lab.condition import Active, Choice, Condition, Option, Running
+from kadenz.lab.condition import NONE, Active, Choice, Condition, Option, Running
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
-
-NONE = "none"
 
 
 @dataclass(frozen=True)

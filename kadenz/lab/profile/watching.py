@@ -10,7 +10,6 @@ from kadenz.errors import ToolMissing, UsageError
 from kadenz.host import tracefs
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
-from kadenz.lab.graph import records_releases
 from kadenz.lab.profile.cores import core_of
 from kadenz.targets.rtl_core import core_file
 from kadenz.targets.scope_plugin import NamePlace, Watched
@@ -55,6 +54,12 @@ def _check_core(name: TargetName) -> None:
             f"{name}: cannot be profiled: {why}",
             remedy="Profile on `ibex@rtl`, or on the tier `emulated`: see `kadenz list`",
         )
+
+
+def records_releases(name: TargetName) -> bool:
+    """Whether the target's program records its own releases: those of fieldbus/ do."""
+    host = inventory.board(name.board).tier.host if name.tier == "host" else None
+    return host is not None and bool(host.crate)
 
 
 def check_traced(name: TargetName, instrument: str) -> None:
