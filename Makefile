@@ -4,7 +4,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-demo guest-kernels rtl-cluster demo check test test-machine test-all lint format wheel benchmark clean
+.PHONY: help setup setup-demo guest-kernels rtl-cluster demo check test test-machine test-all lint format wheel release benchmark clean
 
 # How many things to build and test at once.
 JOBS ?= $(shell nproc)
@@ -66,6 +66,9 @@ format: setup ## rewrites the files in the style
 
 wheel: setup ## the wheel and the source archive of kadenz, in dist/
 	@scripts/wheel.sh
+
+release: setup ## builds and checks all that a release publishes, in dist/; publishes nothing
+	@scripts/release.sh
 
 benchmark: setup ## speed of kadenz itself; never part of the tests
 	@for file in benchmarks/*.py; do printf '\n== %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done

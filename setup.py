@@ -26,6 +26,7 @@ PARTS = (
     "instruments",
     "kernels",
     "published",
+    "schemas",
     "servers",
     "suite",
     "tunings",

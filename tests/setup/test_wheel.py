@@ -21,7 +21,7 @@ from tests.docs.ci import JOB, action, read
 from tests.setup.wheel import ROOT, Installed, install
 
 pytestmark = [pytest.mark.counted, pytest.mark.long]
-_DATA = ("boards", "campaigns", "published", "servers", "tunings")
+_DATA = ("boards", "campaigns", "published", "schemas", "servers", "tunings")
 PAGE = "docs/reference/benchmarks.md"
 PARTS = ("LICENSE", PAGE, "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
 
