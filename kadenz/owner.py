@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 
 NEW = "new"  # the kind of a file or folder that is being written
+_NOBODY = 65534  # user and group without rights on every Linux: /proc/sys/kernel/overflowuid
 _UNFINISHED = re.compile(r"\.kadenz-([0-9a-f]{8}-[0-9]+-[0-9a-f]+)-[0-9a-f]{8}\.(.+)")
 
 
@@ -47,6 +48,16 @@ def own_users() -> set[int]:
     """The users that are the caller: its own, and with sudo the one who called it."""
     user, by_sudo = os.geteuid(), os.environ.get("SUDO_UID", "")
     return {user, int(by_sudo)} if user == 0 and by_sudo.isdecimal() else {user}
+
+
+def user_without_rights() -> tuple[int, int] | None:
+    """User and group for a program that root starts and that needs no rights: those of the caller
+    of sudo, else nobody's. None if the caller is not root."""
+    if os.geteuid() != 0:
+        return None
+    user, group = (os.environ.get(name, "") for name in ("SUDO_UID", "SUDO_GID"))
+    by_sudo = user.isdecimal() and group.isdecimal() and int(user) != 0
+    return (int(user), int(group)) if by_sudo else (_NOBODY, _NOBODY)
 
 
 def foreign(path: Path) -> int | None:

@@ -10,6 +10,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -186,12 +187,19 @@ def _interrupts(place: Place) -> float:
 
 
 def _memory_moved(place: Place) -> float:
-    """The workers' counts of `memory`: one native 64-bit number per file."""
+    """The workers' counts of `memory`: one native 64-bit number per file.
+
+    The folder may be of a user without rights: no link is followed, and no pipe waited for.
+    """
     moved = 0
     for file in place.folder.glob("memory-*.count"):
-        with file.open("rb", buffering=0) as count:
-            moved += int.from_bytes(count.read(8), "little")
+        with suppress(OSError), open(file, "rb", buffering=0, opener=_unlinked) as count:
+            moved += int.from_bytes(count.read(8) or b"", "little")
     return moved / _MEGA
+
+
+def _unlinked(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 COUNTERS: dict[str, Counter] = {

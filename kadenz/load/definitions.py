@@ -51,6 +51,7 @@ class LoadKind(FileModel, kw_only=True, frozen=True):
     size_mb: Annotated[int, msgspec.Meta(ge=0)] = 0
     limit_mb: Annotated[int, msgspec.Meta(ge=0)] = 0
     disk: bool = False
+    reads: bool = False
 
 
 class LoadFile(FileModel, kw_only=True, frozen=True):
@@ -207,7 +208,7 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
     processes = workers if kind.copies else 1
     more = []
     if kind.program[0] == "stress-ng":
-        more = ["--timeout", "0", "--temp-path", str(folder), "--no-rand-seed"]
+        more = ["--timeout", "0", "--temp-path", ".", "--no-rand-seed"]
     programs = [
         [word.format(worker=number, **words) for word in kind.program] + more
         for number in range(processes)

@@ -22,7 +22,7 @@ from kadenz.load import counters, supervisor
 from kadenz.load.control_groups import PREFIX, memory_groups
 from kadenz.load.counters import COUNTERS, Place, Reading
 from kadenz.load.definitions import Options, Part, chosen_cpus, parts
-from kadenz.owner import mark, name_space, started
+from kadenz.owner import mark, name_space, started, user_without_rights
 
 FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the chosen folder
 _WINDOW_S = 1.0  # window for measuring a rate before the run
@@ -191,8 +191,14 @@ class RunningLoad:
             "folder": str(self.folder),
             "groups": memory_groups(f"{PREFIX}{own}", limit) if limit else [],
             "cpus": self.cpus,
+            "user": user_without_rights(),
             "programs": [
-                {"part": part.name, "argv": argv, "grouped": bool(part.kind.limit_mb)}
+                {
+                    "part": part.name,
+                    "argv": argv,
+                    "grouped": bool(part.kind.limit_mb),
+                    "reads": part.kind.reads,
+                }
                 for part in self._parts
                 for argv in part.programs
             ],
@@ -224,7 +230,11 @@ class RunningLoad:
                 remedy="Make sure that its folder is writable (--load-scratch)",
             )
         self._sessions = answer["pids"]
+        if answer["refused"]:
+            self._say(f"load {self.name} does not give up all rights: {answer['refused']}")
         for part in self._parts:
+            if answer["refused"]:
+                part.settings["rights"] = f"not all given up: {answer['refused']}"
             if part.kind.limit_mb:
                 part.settings["limit"] = (
                     "memory control group" if answer["group"] else "the load itself, page by page"

@@ -5,7 +5,8 @@ A program that only needs Python's standard library. Standard input carries one 
 `Spec`) and stays open: its end means that kadenz has ended for any reason, even SIGKILL. Processes
 of the load become children of this process when their own parents die (PR_SET_CHILD_SUBREAPER), so
 that none escapes. If this process is killed, the kernel ends its direct children
-(PR_SET_PDEATHSIG). Folder and control group are removed last.
+(PR_SET_PDEATHSIG). Folder and control group are removed last. A program of root's runs as another
+user, to whom the folder belongs: nothing in it is believed, and no link there is followed.
 
 Each answer on standard output is a line of JSON: `started`, `ended` (a program ended unexpectedly),
 `failed` (nothing runs), `stopped`.
@@ -25,10 +26,15 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_KEEPCAPS = 8
 _PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
+_CAPABILITY_VERSION = 0x20080522  # capget(2), version 3: two words for each set
+_READ_CAPABILITIES = (2, 1)  # CAP_DAC_READ_SEARCH, else CAP_DAC_OVERRIDE: capabilities(7)
 _GRACE_S = 1.0  # between SIGTERM and SIGKILL
 _GROUP_S = 5.0  # timeout for a control group to become empty
 _SAID_BYTES = 2000  # of a program's last output
@@ -38,7 +44,8 @@ Spec = dict[str, Any]
 # {"folder": where scratch files and logs go; made here, removed at the end,
 #  "groups": [{"folder", "limit_file", "limit"}]: memory control groups, the first that works,
 #  "cpus": [0, 1],
-#  "programs": [{"part": "paging", "argv": [...], "grouped": true}]}
+#  "user": [uid, gid] of the programs, null: as this process,
+#  "programs": [{"part": "paging", "argv": [...], "grouped": true, "reads": true}]}
 # In an argument, {limited} stands for "group" or "own": whether the kernel limits its memory.
 
 
@@ -48,23 +55,37 @@ class Supervisor:
     def __init__(self, spec: Spec, tell: Callable[..., None]) -> None:
         self._spec = spec
         self._tell = tell
-        self._running: dict[int, tuple[subprocess.Popen[bytes], str, Path]] = {}  # by pidfd
+        # By pidfd: process, part, its output.
+        self._running: dict[int, tuple[subprocess.Popen[bytes], str, IO[bytes]]] = {}
         self._group = ""
+        self._user: tuple[int, int] | None = None
 
     def start(self) -> None:
         """Starts every program. Raises OSError if one does not start."""
         folder = Path(self._spec["folder"])
         folder.mkdir(mode=0o700)
+        refused = self._hand_over(folder)
         if any(program["grouped"] for program in self._spec["programs"]):
             usable = (group["folder"] for group in self._spec["groups"] if _usable(group))
             self._group = next(usable, "")
         pids: dict[str, list[int]] = {}
         for number, program in enumerate(self._spec["programs"]):
-            log = folder / f"{program['part']}-{number}.log"
+            log = (folder / f"{program['part']}-{number}.log").open("x+b")
             process = self._one(program, log)
             self._running[os.pidfd_open(process.pid)] = process, program["part"], log
             pids.setdefault(program["part"], []).append(process.pid)
-        self._tell("started", pids=pids, group=self._group)
+        self._tell("started", pids=pids, group=self._group, refused=refused)
+
+    def _hand_over(self, folder: Path) -> str:
+        """Gives the folder to the user of the programs. Returns why they keep this one, or ""."""
+        refused = _refusal(self._spec["user"])
+        if not refused and self._spec["user"]:
+            try:
+                os.chown(folder, *self._spec["user"], follow_symlinks=False)
+            except OSError as error:
+                return f"chown: {error.strerror}"
+            self._user = self._spec["user"]
+        return refused
 
     def watch(self, commands: int, wake: int) -> None:
         """Waits for the end of standard input, a signal or a stop request; reports ended
@@ -101,43 +122,84 @@ class Supervisor:
         _reap()
         remove(self._spec)
 
-    def _one(self, program: dict[str, Any], log: Path) -> subprocess.Popen[bytes]:
+    def _one(self, program: dict[str, Any], log: IO[bytes]) -> subprocess.Popen[bytes]:
         grouped = bool(self._group and program["grouped"])
         limited = "group" if grouped else "own"
-        with log.open("wb") as output:
-            return subprocess.Popen(
-                [word.replace("{limited}", limited) for word in program["argv"]],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                cwd=self._spec["folder"],
-                start_new_session=True,
-                # No threads here.
-                preexec_fn=_prepared(  # noqa: PLW1509
-                    self._spec["cpus"], self._group if grouped else ""
-                ),
-            )
+        parent = os.getpid()
+
+        def in_child() -> None:
+            _prepare(self._spec["cpus"], self._group if grouped else "")
+            drop_rights(self._user, reads=program["reads"])
+            # A change of user clears it.
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+            if os.getppid() != parent:
+                os._exit(1)
+
+        return subprocess.Popen(
+            [word.replace("{limited}", limited) for word in program["argv"]],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=self._spec["folder"],
+            start_new_session=True,
+            preexec_fn=in_child,  # noqa: PLW1509  no threads here
+        )
 
 
-def _prepared(cpus: list[int], group: str) -> Callable[[], None]:
-    """Runs in a child: dies with the supervisor; sets ordinary priority, CPUs and control group."""
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    parent = os.getpid()
+def _prepare(cpus: list[int], group: str) -> None:
+    """Gives this process ordinary priority, its CPUs and its control group."""
+    if group:
+        (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
+    os.sched_setaffinity(0, cpus)
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    with contextlib.suppress(OSError):  # a user may have started kadenz with nice
+        os.setpriority(os.PRIO_PROCESS, 0, 0)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(str(_WORST_VICTIM))
 
-    def in_child() -> None:
-        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:
-            os._exit(1)
-        if group:
-            (Path(group) / "cgroup.procs").write_text(str(os.getpid()))
-        os.sched_setaffinity(0, cpus)
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-        with contextlib.suppress(OSError):  # a user may have started kadenz with nice
-            os.setpriority(os.PRIO_PROCESS, 0, 0)
-        with contextlib.suppress(OSError):
-            Path("/proc/self/oom_score_adj").write_text(str(_WORST_VICTIM))
 
-    return in_child
+def drop_rights(user: tuple[int, int] | None, *, reads: bool) -> str:
+    """Leaves this process no right of root's, and no way to gain one. Returns a refusal, or "".
+
+    It becomes `user` (uid, gid). With `reads` it may still read every file, if it could before,
+    until it gives that up.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION), (ctypes.c_uint32 * 6)()
+    libc.capget(header, sets)  # effective, permitted, inheritable; then of capabilities from 32 on
+    may = [one for one in _READ_CAPABILITIES if reads and sets[1] >> one & 1][:1]
+    libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    refused = ""
+    if user:
+        try:
+            os.setgroups([])
+            os.setgid(user[1])
+            os.setuid(user[0])
+        except OSError as error:
+            refused = f"another user: {error.strerror}"
+    kept = sum(1 << one for one in may)
+    if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept)) != 0:
+        refused = refused or f"capset: {os.strerror(ctypes.get_errno())}"
+    for one in may:  # what another user than root keeps across execve(2)
+        libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, one, 0, 0)
+    # From here on execve(2) adds nothing, so that the bounding set does not matter.
+    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
+        refused = refused or f"no_new_privs: {os.strerror(ctypes.get_errno())}"
+    return refused
+
+
+def _refusal(user: tuple[int, int] | None) -> str:
+    """The refusal that `drop_rights` meets on this machine, found out by a child."""
+    answer, ask = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(ask, drop_rights(user, reads=False).encode())
+        os._exit(0)
+    os.close(ask)
+    with os.fdopen(answer, encoding="utf-8") as pipe:
+        refused = pipe.read()
+    os.waitpid(child, 0)
+    return refused
 
 
 def _usable(group: dict[str, str]) -> bool:
@@ -224,11 +286,10 @@ def _reap() -> None:
             pass
 
 
-def _tail(log: Path) -> str:
-    try:
-        return log.read_bytes()[-_SAID_BYTES:].decode(errors="replace").strip()
-    except OSError:
-        return ""
+def _tail(log: IO[bytes]) -> str:
+    with log:
+        log.seek(max(0, log.seek(0, os.SEEK_END) - _SAID_BYTES))
+        return log.read(_SAID_BYTES).decode(errors="replace").strip()
 
 
 def _say(event: str, **fields: Any) -> None:

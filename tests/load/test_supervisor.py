@@ -16,6 +16,7 @@ import pytest
 
 from kadenz.load import supervisor
 from kadenz.load.control_groups import memory_groups
+from kadenz.owner import user_without_rights
 from tests.load.machine import left_behind, working_in
 from tests.waiting import wait_for
 
@@ -43,8 +44,9 @@ def spec(folder: Path, *commands: list[str], grouped: bool = False) -> dict[str,
         "folder": str(folder / f".kadenz-load-{own}"),
         "groups": memory_groups(f"kadenz-load-{own}", 64 << 20) if grouped else [],
         "cpus": sorted(os.sched_getaffinity(0)),
+        "user": user_without_rights(),
         "programs": [
-            {"part": f"part{n}", "argv": argv, "grouped": grouped}
+            {"part": f"part{n}", "argv": argv, "grouped": grouped, "reads": False}
             for n, argv in enumerate(commands)
         ],
     }
