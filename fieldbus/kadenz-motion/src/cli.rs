@@ -140,7 +140,7 @@ pub struct RingArgs {
     /// A fault, for example break-cable@time_ms=2000,device=joint-3; may be repeated.
     #[arg(long, value_name = "FAULT")]
     pub fault: Vec<String>,
-    /// End with the process that started it, and remove the interface then.
+    /// End with the process that started it.
     #[arg(long, hide = true)]
     pub with_parent: bool,
 }

@@ -20,11 +20,14 @@ use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::{Movement, StopCategory};
 use kadenz_record::{Map, Writer};
+use kadenz_rt::rights::{self, Still};
 use kadenz_rt::{Clock, IdleStatesOff};
 use kadenz_segment::fault::Fault;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    // Before the first thread: that of the master library outlives a bus. A refusal is named when rights are given up.
+    let _ = rights::gain_no_more();
     let result = match cli.command {
         Command::Run(arguments) => run(&arguments),
         Command::Edge(arguments) => edge_run(&arguments),
@@ -116,6 +119,14 @@ fn idle_states_off(common: &CommonArgs) -> Option<Arc<IdleStatesOff>> {
     held.ok().map(Arc::new)
 }
 
+/// After the last bus was opened: from here on the tasks need no right.
+fn give_up_rights(common: &CommonArgs) {
+    let stills: &[Still] = if common.no_realtime { &[] } else { &[Still::BecomeRealtime, Still::LockMemory] };
+    for kept in rights::give_up(stills) {
+        tracing::info!("{kept}");
+    }
+}
+
 /// Options of a motion run.
 fn options(common: &CommonArgs, transport: String) -> RunOptions {
     RunOptions {
@@ -149,6 +160,7 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
         provoke_panic_at: arguments.provoke_panic_at,
         ..options(common, transport(&arguments.bus))
     };
+    give_up_rights(common);
     let mut writer = Writer::new(output)?;
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, options.movement, seconds)));
@@ -175,6 +187,7 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let (wire, ring) = open(&arguments.bus, common)?;
     let mut writer = Writer::new(output)?;
     let options = options(common, transport(&arguments.bus));
+    give_up_rights(common);
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
     writer.done()?;
@@ -203,6 +216,9 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let mut passed = true;
     if !plan.motion.is_empty() {
         let (wire, ring) = open(&bus, common)?;
+        if plan.edges.is_empty() {
+            give_up_rights(common);
+        }
         let (report, rest) = motion(wire, &layout, &options, writer, MotionRecords::new(plan.motion.clone()))?;
         (writer, passed) = (rest, report.passed());
         drop(ring);
@@ -210,8 +226,11 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
             tracing::error!("{report}");
         }
     }
-    for point in &plan.edges {
+    for (place, point) in plan.edges.iter().enumerate() {
         let (wire, ring) = open(&bus, common)?;
+        if place + 1 == plan.edges.len() {
+            give_up_rights(common);
+        }
         let (_, rest) = edge(wire, &layout, &edge_options(common, point.samples), writer, point.record)?;
         writer = rest;
         drop(ring);

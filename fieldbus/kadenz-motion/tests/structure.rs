@@ -57,7 +57,7 @@ const CYCLIC: [&str; 43] = [
 ];
 
 /// Before the first period, after the last, in a thread without priority, or simulated hardware.
-const ELSEWHERE: [&str; 31] = [
+const ELSEWHERE: [&str; 32] = [
     "bus/beginning.rs",
     "bus/bring_up.rs",
     "bus/error.rs",
@@ -78,6 +78,7 @@ const ELSEWHERE: [&str; 31] = [
     "realtime.rs",
     "robot.rs",
     "../../rt/src/idle.rs",
+    "../../rt/src/rights.rs",
     "../../rt/src/interface.rs",
     "../../rt/src/lib.rs",
     "../../rt/src/process.rs",

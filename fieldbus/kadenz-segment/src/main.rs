@@ -2,6 +2,7 @@
 //! The command line: run, replay, check, describe.
 
 use clap::{Parser, Subcommand};
+use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::command::Command as Datagram;
 use kadenz_segment::device::channels::Place;
@@ -155,6 +156,10 @@ fn run(
     let recording = record.map(open_recording).transpose()?;
     if let Some(priority) = priority {
         become_real_time(priority)?;
+    }
+    // Locked memory grows with a recording.
+    for kept in rights::give_up(priority.map_or(&[], |_| &[Still::LockMemory])) {
+        let _ = writeln!(std::io::stderr(), "note: {kept}");
     }
     signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
     say!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Services of Linux for a real-time program: clocks, scheduling, locked memory, queues between tasks, packet sockets,
-//! signals. All `unsafe` code of the fieldbus is in this crate, except the C++ bridge of `kadenz-dynamics`; the other
+//! signals, rights. All `unsafe` code of the fieldbus is in this crate, except the C++ bridge of `kadenz-dynamics`; the other
 //! crates forbid it. Most system calls go through `nix`, which is safe to call; only calls without a safe wrapper need
 //! an `unsafe` block.
 
@@ -11,6 +11,7 @@ pub mod interface;
 pub mod packet;
 pub mod process;
 mod queue;
+pub mod rights;
 pub mod signal;
 mod thread;
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use kadenz_rt::process::end_with_parent;
+use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
@@ -16,7 +17,7 @@ use kadenz_segment::link::serve::serve;
 use kadenz_segment::link::Event;
 use kadenz_segment::segment::Segment;
 
-use super::veth::{remove, Veth};
+use super::veth::Veth;
 use super::{indy7_ring, indy7_segment};
 use crate::error::MotionError;
 use crate::realtime::{lock_memory, pin_to_cpu};
@@ -40,7 +41,7 @@ pub struct RingOptions {
     pub realtime: bool,
     /// Faults, each as `kind@moment=value,…`.
     pub faults: Vec<String>,
-    /// End with the parent, and remove the interface then.
+    /// End with the parent.
     pub with_parent: bool,
 }
 
@@ -65,6 +66,9 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         become_real_time(PRIORITY)?;
         lock_memory()?;
     }
+    for kept in rights::give_up(if options.realtime { &[Still::LockMemory] } else { &[] }) {
+        let _ = writeln!(std::io::stderr(), "simulated ring: {kept}");
+    }
     // The parent may have gone already; then the ring ends by itself.
     let _ = writeln!(std::io::stdout(), "{READY}");
     // One call of `serve`, because its time begins with it: the ring must not be younger after the master has gone.
@@ -88,9 +92,6 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
     // The reader may be gone, which is a case that this ring simulates.
     let (frames, powered) = (segment.counters().frames, powered(&segment));
     let _ = writeln!(std::io::stderr(), "simulated ring: {frames} frames, {powered} drives with power at the end");
-    if options.with_parent {
-        remove(&options.interface);
-    }
     Ok(())
 }
 
@@ -129,7 +130,7 @@ impl RingProcess {
             command.args(["--fault", fault]);
         }
         let mut child = command
-            .stdin(Stdio::null())
+            .stdin(veth.lease().map_err(|source| system("share the virtual interfaces", source))?)
             .stdout(Stdio::piped())
             .spawn()
             .map_err(|source| system("start the simulated ring", source))?;
