@@ -9,6 +9,13 @@ from kadenz.analysis.results import BreakdownResult
 from kadenz.config.manifest import RecordEntry
 from kadenz.store import Run
 
+PROBES = {"step", "misses", "window"}
+
+
+def has_probes(entry: RecordEntry) -> bool:
+    """Whether samples say what was tried, and their companions what came of it."""
+    return bool(entry.series) and entry.companions(entry.series[0]).keys() >= PROBES
+
 
 def breakdown_of(run: Run, entry: RecordEntry) -> BreakdownResult | None:
     """The breakdown of a record whose samples are probes; None for all others.
@@ -17,12 +24,10 @@ def breakdown_of(run: Run, entry: RecordEntry) -> BreakdownResult | None:
     `kept` is the largest step below every miss; a step above it that met its deadlines, on a
     machine with disturbances, is a contradiction and is counted.
     """
-    if not entry.series:
+    if not has_probes(entry):
         return None
     lane = entry.series[0]
     beside = entry.companions(lane)
-    if not {"step", "misses", "window"} <= beside.keys():
-        return None
     asked = run.samples(entry, lane).astype(np.float64)
     step, misses, window = (
         run.samples(entry, beside[name]).astype(np.int64) for name in ("step", "misses", "window")

@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kadenz.analysis.breakdown import has_probes
 from kadenz.analysis.cycles_missed import (
     MISSES,
     asks_for_deadlines,
@@ -374,6 +375,8 @@ def _context(left: SameRuns, right: SameRuns) -> str:
         note = run.manifest.benchmark_notes.get(entry.bench)
         if note:
             return note
+        if has_probes(entry):
+            return "samples are what was tried, not what it took: compare where it breaks down"
     return "a property of the clock or of the machine" if left.nature == "context" else ""
 
 

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from kadenz.analysis import analyse
+from kadenz.analysis.comparing import compare_sides
+from kadenz.analysis.gating import gate
 from kadenz.analysis.results import BreakdownResult
 from kadenz.report.families import hartstone
 from kadenz.store import read_run
@@ -17,8 +19,8 @@ from tests.synthetic import LINUX, Point, manifest, write_run
 WINDOW = 1_000_000
 
 
-def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
-    """`probes`: step, misses, per cent asked."""
+def written(folder: Path, probes: list[tuple[int, int, int]], *, name: str = "run") -> Path:
+    """A run of one series. `probes`: step, misses, per cent asked."""
     step, misses, asked = (np.array(each, np.uint32) for each in zip(*probes, strict=True))
     lanes = {
         "all": asked * np.uint32(WINDOW // 100),
@@ -27,7 +29,11 @@ def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
         "all:window": np.full(step.size, WINDOW, np.uint32),
     }
     point = Point("hartstone/ph", lanes, {"cycles": 1})
-    result = analyse(read_run(write_run(folder, manifest(LINUX), [point])))
+    return write_run(folder, manifest(LINUX, id=name), [point])
+
+
+def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
+    result = analyse(read_run(written(folder, probes)))
     table = hartstone.table([("A", result)])
     assert table is not None and len(table.rows) == 1
     found = result.records[0].breakdown
@@ -56,3 +62,18 @@ def test_a_baseline_that_misses_has_no_lower_end(tmp_path: Path) -> None:
 def test_a_met_probe_above_a_miss_is_counted_not_believed(tmp_path: Path, step: int) -> None:
     found = probed(tmp_path, [(0, 0, 25), (12, 1, 100), (8, 0, 75), (step, 0, 99)])
     assert (found.kept_step, found.missed_step, found.contradictions) == (8, 12, 1)
+
+
+def test_no_system_is_better_because_the_search_tried_less(tmp_path: Path) -> None:
+    """A side that breaks down earlier asked for less in its later probes: not “better”."""
+    late = [(0, 0, 25), (16, 3, 125), (8, 0, 75), (12, 1, 100), (10, 0, 88)]
+    early = [(0, 0, 25), (16, 3, 125), (8, 1, 75), (4, 1, 50), (2, 0, 38)]
+    sides = [
+        [read_run(written(tmp_path, probes, name=f"{word}-{number}")) for number in range(3)]
+        for word, probes in (("late", late), ("early", early))
+    ]
+    found = compare_sides(*sides)
+    assert {point.outcome for point in found.points} == {"context"}
+    ((bench, why),) = found.notes
+    assert bench == "hartstone/ph" and "samples are what was tried" in why
+    assert gate(sides[1], sides[0]).outcome == "inconclusive"
