@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kadenz.analysis.batches import ITERATIONS, batch_lanes
+from kadenz.analysis.counted import counts_operations, windows_of
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
@@ -20,14 +21,17 @@ from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import exact_mean
 from kadenz.store import Run
 
-BATCH_LANE = "per iteration"
+BATCH_LANE, OPERATION_LANE = "per iteration", "per operation"
+_NO_COUNT = "it counts no operations in a window there"
 Series = Samples | LessLoop
 
 
 def lanes_of(entry: RecordEntry) -> list[str]:
-    """The lanes with figures, without the empty loop of a batch."""
+    """The lanes with figures: one of a batch with its empty loop, one of windows of operations."""
     if batch_lanes(entry) is not None:
         return [BATCH_LANE]
+    if counts_operations(entry):
+        return [OPERATION_LANE]
     return [lane.name for lane in entry.series]
 
 
@@ -49,26 +53,34 @@ def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | No
     """Warm samples of a lane in the unit of figures, or the reason for none.
 
     This is the only place where clocks of different rates meet. A batch is its total less the empty
-    loop, per iteration (mazzi2021, equation 1), with the loop's repetitions.
+    loop, per iteration (mazzi2021, equation 1), with the loop's repetitions. A window is the time
+    of one of its operations.
     """
     refused = refusal(entry)
     if refused:
         return refused, None
     scale = unit_of(entry.unit, run.manifest.clock).scale
-    batch = batch_lanes(entry)
     if lane == BATCH_LANE:
-        if batch is None:
-            return "it is not a batch there", None
-        whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in batch)
-        if whole.size == 0 or loop.size == 0:
-            return "a batch without its empty loop: its total includes the loop", None
-        return "", LessLoop(whole, loop, number(entry.params, ITERATIONS) / scale)
+        return _batch(run, entry, scale)
+    if lane == OPERATION_LANE:
+        counted = windows_of(run, entry)
+        return ("", counted[0] / counted[1] * scale) if counted else (_NO_COUNT, None)
     known = {one.name: one for one in entry.series}
     if lane not in known:
         return f"it has no lane {lane}", None
     warm = described(run, entry, known[lane])
     # Without scaling, integers stay integers, which stats count exactly.
     return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
+
+
+def _batch(run: Run, entry: RecordEntry, scale: float) -> tuple[str, Series | None]:
+    lanes = batch_lanes(entry)
+    if lanes is None:
+        return "it is not a batch there", None
+    whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in lanes)
+    if whole.size == 0 or loop.size == 0:
+        return "a batch without its empty loop: its total includes the loop", None
+    return "", LessLoop(whole, loop, number(entry.params, ITERATIONS) / scale)
 
 
 def as_figures(run: Series) -> Samples:

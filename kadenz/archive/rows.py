@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.analysis.counted import windows_of
 from kadenz.analysis.differences import configuration
 from kadenz.analysis.systems import system_conditions
 from kadenz.analysis.units import unit_of
@@ -224,6 +225,8 @@ def _figures(run: Run, record: RecordEntry, lane: LaneEntry | None) -> dict[str,
     row |= {name: getattr(lane, name) for name in ("planned", "taken", "missed", "not_measured")}
     row["overrun"] = lane.overrun
     warm = np.asarray(run.samples(record, lane))[record.cold :] if lane.file else np.empty(0)
+    if lane is record.series[0] and (counted := windows_of(run, record)) is not None:
+        warm, row["unit"] = counted[0] / counted[1], f"{unit.label} per operation"
     row["n"] = warm.size
     if record.status == "ok" and warm.size:
         row |= _distribution(warm, unit.scale)

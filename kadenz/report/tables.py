@@ -184,6 +184,11 @@ def _remarks(record: RecordResult) -> list[str]:
             f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less "
             "the empty loop" + _modelled_batch(record)
         )
+    if record.counted is not None:
+        one = digits.figure(record.counted.per_operation, unit)
+        found.append(
+            f"windows with {record.counted.operations:,} operations: one takes {one} {unit.label}"
+        )
     found += _missed_words(record.misses)
     for lane in record.lanes:
         where = f"{lane.name}: " if len(record.lanes) > 1 else ""

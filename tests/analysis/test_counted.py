@@ -7,13 +7,19 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis import analyse
+from kadenz.analysis.comparing import compare_sides
+from kadenz.analysis.gating import gate
+from kadenz.analysis.limits import parse_limit
+from kadenz.analysis.shared import exceedance_of
+from kadenz.archive.rows import lane_rows
 from kadenz.cli import cli
 from kadenz.report.families import thread_metric
-from kadenz.store import read_run
-from tests.synthetic import LINUX, Point, manifest, write_run
+from kadenz.store import Run, read_run
+from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
 
 
 def counted(bench: str, windows: list[int], operations: list[int]) -> Point:
@@ -61,3 +67,44 @@ def test_show_says_what_one_operation_takes(tmp_path: Path) -> None:
     (run,) = json.loads(CliRunner().invoke(cli, ["show", "--json", folder]).output)
     row = next(row for row in run["records"] if row["bench"] == "thread-metric/cooperative")
     assert (row["operations"], row["per_operation"]) == (2000, 1.05)
+
+
+def side(parent: Path, word: str, operations: int, target: dict[str, str]) -> list[Run]:
+    """Three runs of this Linux with `operations` in a window, or one of a target that repeats."""
+    found = []
+    for number in range(3 if target is LINUX else 1):
+        noise = np.random.default_rng(number).integers(0, 5, 12) * (target is LINUX)
+        point = counted(
+            "thread-metric/basic", [1_000_000] * 12, [int(operations + one) for one in noise]
+        )
+        made = manifest(target, id=f"{word}-{number}")
+        found.append(read_run(write_run(parent, made, [point])))
+    return found
+
+
+@pytest.mark.parametrize("target", [LINUX, STM32F4], ids=["real", "repeats"])
+def test_windows_of_one_length_are_judged_by_their_operations(
+    tmp_path: Path, target: dict[str, str]
+) -> None:
+    """Half of the operations in the same time is a regression, in compare, gate and limits."""
+    old, new = (side(tmp_path, *one, target) for one in (("old", 1000), ("new", 500)))
+    (median, _) = compare_sides(old, new).points
+    assert (median.statistic, median.outcome) == ("median", "worse")
+    assert median.figures[1] == pytest.approx(2.0 * (median.figures[0] or 0.0), rel=0.01)
+    assert gate(new, old, statistics=("median",)).outcome == "fail"
+    assert gate(old, new, statistics=("median",)).outcome == "pass"
+    unit = {LINUX["name"]: "us", STM32F4["name"]: "instructions"}[target["name"]]
+    most = parse_limit(f"thread-metric/basic median < {1.5 if unit == 'us' else 1500} {unit}")
+    assert [gate(runs, [], limits=[most]).outcome for runs in (old, new)] == ["pass", "fail"]
+
+
+def test_an_archive_keeps_what_one_operation_takes(tmp_path: Path) -> None:
+    (run,) = side(tmp_path, "a", 1000, STM32F4)
+    (row,) = lane_rows(run, label="", commit="", added="2026-11-27T10:00:00Z").to_pylist()
+    assert (row["p50"], row["unit"]) == (1000.0, "instructions per operation")
+    assert row["n"] == 12
+
+
+def test_windows_are_no_latencies(tmp_path: Path) -> None:
+    (run,) = side(tmp_path, "a", 1000, STM32F4)
+    assert exceedance_of(analyse(run).records[0]) is None
