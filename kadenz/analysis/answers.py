@@ -88,12 +88,18 @@ class PairAnswer:
     unjudged: tuple[str, ...] = ()
     reason: str = ""
 
+    @property
+    def deciding(self) -> tuple[PointAnswer, ...]:
+        """The medians; without any, the statistic that was asked for first."""
+        middle = tuple(point for point in self.points if point.is_middle)
+        first = self.points[0].statistic if self.points else MIDDLE
+        return middle or tuple(point for point in self.points if point.statistic == first)
+
     def benchmarks(self) -> dict[str, Outcome | None]:
         """The outcome of each benchmark's median; None if its points differ in it."""
         found: dict[str, set[Outcome]] = {}
-        for point in self.points:
-            if point.is_middle:
-                found.setdefault(point.bench, set()).add(point.outcome)
+        for point in self.deciding:
+            found.setdefault(point.bench, set()).add(point.outcome)
         return {
             bench: next(iter(outcomes)) if len(outcomes) == 1 else None
             for bench, outcomes in found.items()

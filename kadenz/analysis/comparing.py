@@ -32,6 +32,7 @@ from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
+from kadenz.analysis.work import same_work
 from kadenz.config.manifest import ClockClass, Nature
 from kadenz.config.params import Params
 from kadenz.stats.compare import Comparison
@@ -54,7 +55,8 @@ class PointComparison:
     whole point, for any statistic; `p_together` is the p-value of a change, adjusted for all
     comparisons made at once. `repeats`: the runs of each side are byte-identical and would be
     again, so both figures are exact for this plan. `exact`: these figures give the outcome, because
-    no interval decides it. `measured`: the candidate's records.
+    no interval decides it. `measured`: the candidate's records. `unlike`: the sides do not time the
+    same work (`work.same_work`).
     """
 
     target: str
@@ -74,6 +76,7 @@ class PointComparison:
     repeats: bool = False
     exact: bool = False
     measured: SameRuns = field(default_factory=SameRuns)
+    unlike: bool = False
 
     @property
     def in_question(self) -> bool:
@@ -258,7 +261,8 @@ def _open_point(
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
     across, context = _across(left, right), _context(left, right)
     unjudged: Outcome = "context" if context else "not-comparable"
-    first = left.runs[0][1]
+    (one, first), (other, entry) = left.runs[0], right.runs[0]
+    unlike = not same_work((one.manifest, first), (other.manifest, entry))
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
     opened = []
     for lane in lanes_of(first):
@@ -295,6 +299,7 @@ def _open_point(
                 effect=effect,
                 repeats=asked is not None and asked.repeats,
                 measured=right,
+                unlike=unlike,
             )
             opened.append(_Open(made, asked, (*runs, name)))
     return opened

@@ -7,7 +7,6 @@ differ from run to run: there the comparisons with the first system decide, by t
 
 from __future__ import annotations
 
-import re
 import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,12 +18,11 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant
+from kadenz.analysis.work import in_a_task, span
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 
 EXACT: tuple[ClockClass, ...] = ("instruction", "cycle-exact", "cycle-model")
-# Spans of the suite name the task in which they begin or end; a handler is the same everywhere.
-_IN_A_TASK = re.compile(r"\b(tasks?|threads?|sleep)\b")
 
 # The outcome of a system's median against the first one of its group, at a point.
 Verdicts = Mapping[tuple[int, str, Named], Outcome]
@@ -73,6 +71,12 @@ class Row:
     def unlike(self) -> bool:
         """True if the cells are not of the same work."""
         return self.mixed or bool(self.spans)
+
+    def unlike_between(self, places: Collection[int], executors: Collection[int]) -> bool:
+        """True if the cells of two places are not of the same work."""
+        kinds = {place in executors for place in places}
+        apart = any(len(set(own) & set(places)) == 1 for _, own in self.spans)
+        return apart or (self.mixed and len(kinds) > 1)
 
     @property
     def judged(self) -> bool:
@@ -270,7 +274,7 @@ def _row(
     spans = _spans(own)
     return Row(
         bench=bench,
-        params=_apart(record.params, found.points),
+        params=apart(record.params, found.points),
         unit=record.unit,
         cells=tuple(_cell(bench, n, own.get(n, []), found, of) for n, of in enumerate(runs)),
         points=len(firsts),
@@ -282,7 +286,7 @@ def _row(
     )
 
 
-def _apart(params: Params, points: Collection[Named]) -> Params:
+def apart(params: Params, points: Collection[Named]) -> Params:
     """What tells a point from the others of its benchmark; the size of a message always does."""
     same = set.intersection(*map(set, points))
     return {
@@ -294,16 +298,15 @@ def _apart(params: Params, points: Collection[Named]) -> Params:
 
 def _mixed(own: Mapping[int, object], executors: Sequence[int], spans: str) -> bool:
     kinds = {number in executors for number in own}
-    return len(kinds) > 1 and _IN_A_TASK.search(spans) is not None
+    return len(kinds) > 1 and in_a_task(spans)
 
 
 def _spans(own: Mapping[int, Sequence[RecordResult]]) -> dict[str, tuple[int, ...]]:
     """What was timed, with the systems that timed it."""
     found: dict[str, tuple[int, ...]] = {}
     for number, records in sorted(own.items()):
-        entry = records[0].entry
-        span = f"from {entry.begins} to {entry.ends}"
-        found[span] = (*found.get(span, ()), number)
+        words = span(records[0].entry)
+        found[words] = (*found.get(words, ()), number)
     return found
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from kadenz.analysis import RunResult
     from kadenz.analysis.deadlines import Asked
+    from kadenz.analysis.margins import Between
     from kadenz.report.answers import Sentence
     from kadenz.report.standings import Standing
     from kadenz.store import Run
@@ -24,8 +25,9 @@ def print_answers(
     results: Sequence[RunResult],
     deadlines: Sequence[Asked] = (),
 ) -> None:
-    """Prints the table of several systems and one sentence for each question, as in the report."""
+    """Prints the table of several systems, one sentence for each question, and the margins."""
     from kadenz.analysis.answers import answer
+    from kadenz.analysis.margins import margins
     from kadenz.report.answers import sentences
     from kadenz.report.labels import variant_names
     from kadenz.report.standings import standings
@@ -35,6 +37,15 @@ def print_answers(
         if len(group.systems) > 1:  # one system alone has its figures above
             _print_standing(screen, group)
     print_sentences(screen, sentences(answers, variant_names(results)))
+    print_margins(screen, margins(answers), [variant.letter for variant in answers.variants])
+
+
+def print_margins(screen: Console, every: Sequence[Between], letters: Sequence[str]) -> None:
+    """Prints how much one system is ahead of another, a line each."""
+    from kadenz.report.margins import lines
+
+    for line in lines(every, letters):
+        screen.print(line)
 
 
 def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:

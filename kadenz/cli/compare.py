@@ -15,9 +15,11 @@ from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    from kadenz.analysis.answers import PairAnswer
     from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
     from kadenz.analysis.judging import Outcome
     from kadenz.analysis.profiles import Explained
@@ -212,7 +214,10 @@ def statistic(name: str) -> str | float:
 def _print_json(
     result: SideBySide, threshold: float, functions: Sequence[Explained], unexplained: str
 ) -> None:
+    from kadenz.analysis.answers import pair
+    from kadenz.analysis.margins import between
     from kadenz.cli.compare_explain import as_rows
+    from kadenz.report.margins import rows
 
     answer = {
         "threshold": threshold,
@@ -220,6 +225,7 @@ def _print_json(
         "counts": {word: result.count(outcome) for word, outcome in _COUNTED.items()},
         "differences": list(differences(result.configurations)),
         "points": [_point(point) for point in result.points],
+        "margins": rows([between(pair(result, threshold))], "AB"),
         "only_baseline": [key.name for key in result.only_baseline],
         "only_candidate": [key.name for key in result.only_candidate],
         "partial": result.partial,
@@ -265,9 +271,7 @@ def _point(point: PointComparison) -> dict[str, Any]:
 def _print_text(result: SideBySide, threshold: float) -> None:
     from kadenz.analysis.answers import pair
     from kadenz.analysis.judging import ONE_RUN
-    from kadenz.cli.answering import print_sentences
     from kadenz.cli.console import console, styled
-    from kadenz.report.answers import compared
     from kadenz.report.digits import percent
 
     screen = console()
@@ -304,7 +308,21 @@ def _print_text(result: SideBySide, threshold: float) -> None:
     for bench, note in result.notes:
         screen.print(styled("[yellow]note[/] {}: {}", bench, note))
     screen.print(_summary(result, threshold))
-    print_sentences(screen, compared(pair(result, threshold), "A", "B"))
+    _print_answer(screen, pair(result, threshold))
+
+
+def _print_answer(screen: Console, both: PairAnswer) -> None:
+    from kadenz.analysis.margins import between
+    from kadenz.cli.answering import print_margins, print_sentences
+    from kadenz.cli.console import styled
+    from kadenz.report.answers import compared
+    from kadenz.report.margins import NOT_THE_SAME
+
+    print_sentences(screen, compared(both, "A", "B"))
+    margins = between(both)
+    print_margins(screen, [margins], "AB")
+    if any(one.unlike for one in margins.margins):
+        screen.print(styled("[dim]{}[/]", NOT_THE_SAME))
 
 
 def _summary(result: SideBySide, threshold: float) -> Text:

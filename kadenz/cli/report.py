@@ -49,12 +49,14 @@ def report(
     from kadenz import __version__
     from kadenz.analysis import analyse
     from kadenz.analysis.answers import answer
+    from kadenz.analysis.margins import margins
     from kadenz.analysis.published import load_if_there
     from kadenz.cli.folders import NamedRuns
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences
     from kadenz.report.labels import kernels, variant_names
+    from kadenz.report.margins import lines
     from kadenz.report.standings import standings
 
     named = NamedRuns(runs)
@@ -62,6 +64,7 @@ def report(
     results = named.each(lambda run: analyse(run, deadlines=asked))
     answers = answer(named.runs, results, asked)
     opening = sentences(answers, variant_names(results))
+    ahead = lines(margins(answers), [variant.letter for variant in answers.variants])
     table = standings(answers, results)
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
@@ -75,6 +78,7 @@ def report(
             version=__version__,
             detail=detail,
             answers=opening,
+            margins=ahead,
             standings=table,
         )
 

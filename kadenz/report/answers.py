@@ -105,7 +105,7 @@ def _named(
 
 def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     """Which of two variants is faster; `left` is the baseline."""
-    question = f"Which is faster, {left} or {right}?"
+    question = f"Which {' '.join(_comparative(pair))}, {left} or {right}?"
     if pair.reason:
         return [Sentence(question, f"Not compared: {pair.reason.rstrip('.')}.")]
     found = []
@@ -133,6 +133,11 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     if parts:
         found.append(Sentence(question, " ".join(parts)))
     return found
+
+
+def _comparative(pair: PairAnswer) -> tuple[str, str]:
+    of = [point.weakest.units[0] for point in pair.deciding]
+    return labels.comparative(of[0]) if of else ("is", "faster")
 
 
 def _kept(side: Keeping, who: Sequence[str]) -> str:
@@ -233,30 +238,16 @@ def _factor(value: float) -> str:
 
 
 def _counted(pair: PairAnswer, left: str, right: str) -> str:
-    """The benchmarks of a pair, each counted once by its median, and the largest change."""
+    """The benchmarks of a pair, each counted once by its median."""
     outcomes = list(pair.benchmarks().values())
     total = f"of {len(outcomes):,} benchmark{'s' * (len(outcomes) > 1)}"
     parts = [
-        f"{_short(right)} is faster at {outcomes.count('better'):,}",
+        f"{_short(right)} {' '.join(_comparative(pair))} at {outcomes.count('better'):,}",
         f"{_short(left)} at {outcomes.count('worse'):,}",
         f"{outcomes.count('equivalent'):,} equal within {100.0 * pair.threshold:g} %",
         f"{outcomes.count('inconclusive'):,} undecided",
     ]
     if mixed := outcomes.count(None):
         parts.append(f"{mixed:,} with an order that depends on the point")
-    words = f"By the medians {total}: {', '.join(parts)}."
-    decided = [p for p in pair.points if p.outcome in ("better", "worse") and change_of(p.weakest)]
-    if decided:
-        largest = max(decided, key=_size)
-        faster = left if largest.outcome == "worse" else right
-        words += (
-            f" Largest difference: {_named(largest, pair.points)}: "
-            f"{_short(faster)}’s {_NAMES.get(largest.statistic, largest.statistic)} is "
-            f"{lower(largest)}."
-        )
-    return words
-
-
-def _size(point: PointAnswer) -> float:
-    found = change_of(point.weakest)
-    return 0.0 if found is None else abs(math.log(found[0]))
+    which = "the medians" if pair.deciding[0].is_middle else pair.deciding[0].statistic
+    return f"By {which} {total}: {', '.join(parts)}."

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 
 from kadenz.analysis.units import Unit
 from kadenz.stats.percentiles import Percentile
+from kadenz.stats.plain import plain
 
 ABSENT = "–"
 SIGNIFICANT = 4
 _NOTHING = 5e-10  # smaller values show no digit of the nine
+_ABOUT = 0.8  # the nearer end of an interval, as a share of the farther one's distance
 
 
 def number(value: float | None) -> str:
@@ -90,3 +92,20 @@ def percent(value: float) -> str:
     share = 100.0 * value
     digits = 2 - math.floor(math.log10(abs(share))) if abs(share) >= 1e-3 else 0
     return f"{share:+,.{max(digits, 0)}f} %"
+
+
+def factor(value: float, low: float, high: float) -> str:
+    """A ratio with its interval: "1.34" if exact, "1.100 ± 0.020" if both ends are about equally
+    far, else "14.2 [9.1, 21.3]"."""
+    if low == value == high:
+        return _three(value)
+    near, far = sorted((value - low, high - value))
+    if near < _ABOUT * far or not math.isfinite(far):
+        return f"{_three(value)} [{_three(low)}, {_three(high)}]"
+    decimals = max(0, 1 - math.floor(math.log10(far)))
+    return f"{value:,.{decimals}f} ± {far:,.{decimals}f}"
+
+
+def _three(ratio: float) -> str:
+    """Three significant digits; "…" for an infinite ratio."""
+    return plain(ratio) if ratio >= 100.0 else f"{ratio:#.3g}".rstrip(".")

@@ -9,12 +9,13 @@ from typing import Protocol
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.systems import aligned, conditions_of, names_of
-from kadenz.analysis.units import Unit
+from kadenz.analysis.units import VIRTUAL_NS, Unit
 from kadenz.analysis.variants import variants_of
 from kadenz.config.manifest import Manifest
 from kadenz.config.params import PERIOD, Params, Value, number
 from kadenz.config.quantity import Quantity
 
+_COUNTED = ("instructions", "cycles", VIRTUAL_NS, "ticks")
 MARK = " †"  # next to a figure that carries a note
 
 CLASS_WORDS = {
@@ -287,6 +288,13 @@ def unit(of: Unit) -> str:
         if of.label != CLASS_WORDS[of.clock_class]
         else of.label
     )
+
+
+def comparative(of: Unit) -> tuple[str, str]:
+    """ "is faster", "takes fewer instructions": only times are faster, a shorter path is not."""
+    if of.is_time:
+        return "is", "faster"
+    return ("takes", f"fewer {of.label}") if of.label in _COUNTED else ("is", "lower")
 
 
 def slug(*parts: str) -> str:

@@ -159,6 +159,7 @@ class Page:
     runs: int
     standings: tuple[Standing, ...]  # the table of several systems; () without one
     answers: tuple[Sentence, ...]
+    margins: tuple[str, ...]  # by how much one system is ahead of another
     legend: tuple[overlays.Key, ...]
     overlays: tuple[overlays.Overlay, ...]
     cards: tuple[Card, ...]
@@ -220,9 +221,11 @@ def build(
     version: str,
     detail: Detail = "full",
     answers: Sequence[Sentence] = (),
+    margins: Sequence[str] = (),
     standings: Sequence[Standing] = (),
 ) -> Page:
-    """The page about `runs`, opened by `standings` and `answers`; `created` is ISO 8601 in UTC."""
+    """The page about `runs`, opened by `standings`, `answers` and `margins`; `created` is ISO 8601
+    in UTC."""
     named = list(zip(labels.run_labels(runs), runs, strict=True))
     top = overlays.at_top(named)
     return Page(
@@ -232,6 +235,7 @@ def build(
         runs=len(runs),
         standings=tuple(standings),
         answers=tuple(answers),
+        margins=tuple(margins),
         legend=overlays.legend(runs),
         overlays=tuple(overlays.overlay(point, named) for point in top),
         cards=_cards(named, figures=not standings),
