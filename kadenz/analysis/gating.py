@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from kadenz.analysis.change import change_words
 from kadenz.analysis.checks import Check, Outcome, figure_text
 from kadenz.analysis.comparing import (
     THRESHOLD,
@@ -14,7 +15,7 @@ from kadenz.analysis.comparing import (
     compare_sides,
 )
 from kadenz.analysis.deadlines import Asked
-from kadenz.analysis.judging import ONE_RUN, SAME, change_words, exact_words
+from kadenz.analysis.judging import ONE_RUN, SAME, exact_words
 from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
 from kadenz.analysis.matching import Key

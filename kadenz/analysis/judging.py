@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from kadenz.analysis.change import change_words
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.shown_step import shown_step
 from kadenz.analysis.sides import Series, as_figures, figure_of, identical, repeated
@@ -269,9 +270,3 @@ def exact_words(made: Comparison | None) -> str:
         "exact for this plan: emulation repeats itself; the interval of similar samples "
         f"is [{change_words(ratio.low)}, {change_words(ratio.high)}]"
     )
-
-
-def change_words(ratio: float) -> str:
-    """ "+9.11 %", "…" for a ratio without a limit."""
-    change = 100.0 * (ratio - 1.0)
-    return "…" if not 0.0 < ratio < math.inf else f"{'+' * (change >= 0.0)}{plain(change)} %"

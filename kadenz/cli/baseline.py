@@ -111,6 +111,7 @@ def _refuse_both_sides(baseline: Sequence[Run], compared: Sequence[Run]) -> None
 
 
 def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
+    from kadenz.analysis.change import percent
     from kadenz.archive.baseline import baseline_of
     from kadenz.archive.restore import restore
     from kadenz.store import read_run
@@ -124,7 +125,7 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
         for series, step in found.steps:
             click.echo(
                 f"{series.target} {series.bench}: the baseline begins with {step.latest.run}, "
-                f"after a step of {step.change:+.1%}",
+                f"after a step of {percent(step.change)}",
                 err=True,
             )
     if not wanted:

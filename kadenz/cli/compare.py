@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -270,9 +269,9 @@ def _point(point: PointComparison) -> dict[str, Any]:
 
 def _print_text(result: SideBySide, threshold: float) -> None:
     from kadenz.analysis.answers import pair
+    from kadenz.analysis.change import percent
     from kadenz.analysis.judging import ONE_RUN
     from kadenz.cli.console import console, styled
-    from kadenz.report.digits import percent
 
     screen = console()
     for name in result.partial:
@@ -458,8 +457,8 @@ def _verdict(point: PointComparison, threshold: float) -> Text:
 
 
 def _why_undecided(point: PointComparison) -> str:
+    from kadenz.analysis.change import percent
     from kadenz.analysis.judging import ONE_RUN
-    from kadenz.report.digits import percent
 
     comparison = point.comparison
     if point.outcome == "not-comparable" or comparison is None:
@@ -485,13 +484,9 @@ def _effect(point: PointComparison) -> str:
 
 def _change(point: PointComparison) -> tuple[str, str]:
     """The relative change and its interval."""
+    from kadenz.analysis.change import change_words
+
     ratio = point.comparison.ratio if point.comparison else None
     if ratio is None:
         return "", ""
-    return _share(ratio.value), f"[{_share(ratio.low)}, {_share(ratio.high)}]"
-
-
-def _share(ratio: float) -> str:
-    from kadenz.report.digits import percent
-
-    return percent(ratio - 1.0) if 0.0 < ratio < math.inf else "…"
+    return change_words(ratio.value), f"[{change_words(ratio.low)}, {change_words(ratio.high)}]"

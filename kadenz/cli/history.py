@@ -90,9 +90,11 @@ def _step(step: Step, unit: str) -> str:
         commit = getattr(point, "commit", "")
         return f"{getattr(point, 'run', '')}{f' ({commit})' if commit else ''}"
 
+    from kadenz.analysis.change import percent
+
     certainty = "exact" if step.exact else f"p = {step.p:.3f}"
     return (
-        f"{step.change:+.1%}: {_figure(step.before)} → {_figure(step.after)} {unit}, between "
+        f"{percent(step.change)}: {_figure(step.before)} → {_figure(step.after)} {unit}, between "
         f"{named(step.earliest)} and {named(step.latest)}, {certainty}"
     )
 

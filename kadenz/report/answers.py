@@ -16,6 +16,7 @@ from kadenz.analysis.answers import (
     PointAnswer,
     change_of,
 )
+from kadenz.analysis.change import change_words
 from kadenz.report import digits, labels
 from kadenz.stats.plain import plain
 
@@ -182,9 +183,8 @@ def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> s
     if point.outcome == "inconclusive":
         where = f" on {point.weakest.lane}" if point.lanes > 1 and point.weakest.lane else ""
         return f"{name} undecided{where}{_why(point, left, right)}"
-    faster = left if point.outcome == "worse" else right
     every = " on every lane" if point.lanes > 1 else ""
-    return f"{_short(faster)}’s {name} is {lower(point)}{every}"
+    return f"{_changed(point, left, right)}{every}"
 
 
 def _why(point: PointAnswer, left: str, right: str) -> str:
@@ -205,36 +205,28 @@ def _short(name: str) -> str:
     return name.partition(" ")[0]
 
 
-def lower(point: PointAnswer) -> str:
-    """ "14 times [9, 21] lower", "12 % [8, 15] lower". Exact figures have no interval; a change
-    from zero has no factor."""
+def _changed(point: PointAnswer, left: str, right: str) -> str:
+    """ "B’s p99 is 12.0 % [8.40, 15.3] higher", of the baseline A; from twice on "A’s p99 is 14.0
+    [9.00, 21.0] times lower". Exact figures have no interval, a change from zero has no factor."""
+    name = _NAMES.get(point.statistic, point.statistic)
+    faster = left if point.outcome == "worse" else right
     found = change_of(point.weakest)
     if found is None:
-        return "lower"
+        return f"{_short(faster)}’s {name} is lower"
     value, low, high = found
-    if value < 1.0:
-        value, low, high = (
-            1.0 / value,
-            1.0 / high if high else math.inf,
-            1.0 / low if low else math.inf,
-        )
-    if value >= TIMES_FROM:
-        ends = [_factor(end) for end in (low, high)]
-        interval = "" if low == high else f" [{', '.join(ends)}]"
-        return f"{_factor(value)} times{interval} lower"
-    ends = [_percent(max(1.0 - 1.0 / end, 0.0)) for end in (low, high)]
+    if max(value, 1.0 / value) >= TIMES_FROM:
+        if value < 1.0:
+            value, low, high = 1.0 / value, 1.0 / high, 1.0 / low if low else math.inf
+        return f"{_short(faster)}’s {name} is {digits.factor(value, low, high)} times lower"
+    ends = [_size(end) for end in sorted((low, high), key=lambda end: abs(end - 1.0))]
     interval = "" if low == high else f" [{', '.join(ends)}]"
-    return f"{_percent(1.0 - 1.0 / value)} %{interval} lower"
+    word = "higher" if value > 1.0 else "lower"
+    return f"{_short(right)}’s {name} is {_size(value)} %{interval} {word}"
 
 
-def _factor(value: float) -> str:
-    return (
-        "…"
-        if not math.isfinite(value)
-        else f"{value:.2g}"
-        if value < 100.0
-        else digits.number(round(value))
-    )
+def _size(ratio: float) -> str:
+    """ "9.11" for 1.0911 and for 0.9089."""
+    return change_words(ratio).lstrip("+-").removesuffix(" %")
 
 
 def _counted(pair: PairAnswer, left: str, right: str) -> str:

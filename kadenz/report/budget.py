@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from kadenz.analysis.budget import Budget, TaskBudget
+from kadenz.analysis.change import percent
 from kadenz.analysis.sensitivity import Change, breaks_first
-from kadenz.report.digits import ABSENT, number, percent
+from kadenz.report.digits import ABSENT, number
 from kadenz.report.table import Cell, Table, join, words
 from kadenz.stats.exact import Time
 from kadenz.visible_text import markdown_text

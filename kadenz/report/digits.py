@@ -85,15 +85,6 @@ def _tick(tick: float) -> str:
     return f"{tick:,.10g}" if abs(tick) >= 1e-4 or tick == 0.0 else f"{tick:.0e}"
 
 
-def percent(value: float) -> str:
-    """0.0123 as "+1.23 %", three significant digits; "…" for an infinite one."""
-    if not math.isfinite(value):
-        return "…"
-    share = 100.0 * value
-    digits = 2 - math.floor(math.log10(abs(share))) if abs(share) >= 1e-3 else 0
-    return f"{share:+,.{max(digits, 0)}f} %"
-
-
 def factor(value: float, low: float, high: float) -> str:
     """A ratio with its interval: "1.34" if exact, "1.100 ± 0.020" if both ends are about equally
     far, else "14.2 [9.1, 21.3]"."""

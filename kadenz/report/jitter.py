@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from kadenz.analysis.change import percent
 from kadenz.analysis.jitter import JitterResult, View
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
@@ -198,7 +199,7 @@ def remarks(of: JitterResult, unit: Unit) -> list[str]:
     found = [
         f"drift is the moving average over {of.window:,} cycles ({digits.number(of.window_s)} s); "
         "slower jitter counts as drift, and disturbances appear smaller by up to "
-        f"{digits.percent(of.bias.share).lstrip('+')}"
+        f"{percent(of.bias.share).lstrip('+')}"
     ]
     if of.rate_reason:
         found.append(of.rate_reason)

@@ -59,7 +59,7 @@ def test_search_shows_the_series_with_all_words(page: browser.Browser, index: Pa
     )
     assert page.value("document.querySelectorAll('tbody tr').length") == 1
     assert "1 of 4 series" in page.value("document.body.innerText")
-    assert "+3.0 %" in page.value("document.querySelector('tbody').innerText")
+    assert "+3.00 %" in page.value("document.querySelector('tbody').innerText")
 
 
 def test_two_chosen_series_are_laid_side_by_side(page: browser.Browser, index: Path) -> None:
@@ -85,7 +85,7 @@ def test_links_open_what_they_name_also_in_a_site_written_again(
         page.open(index, f"#/series/{key}")
         page.until("document.querySelectorAll('.plot canvas').length === 1")
         step = page.value("document.querySelector('ul.steps').innerText")
-        assert "+3.0 %: 900 → 927 instruction" in step
+        assert "+3.00 %: 900 → 927 instruction" in step
         assert "after hifive1-revb-1 (c1), by hifive1-revb-2 (c2), exact" in step
         page.value("document.querySelector('ul.steps a').click()")
         page.until("document.body.innerText.includes('kadenz archive get hifive1-revb-1')")

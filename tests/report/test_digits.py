@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from kadenz.analysis.change import percent
 from kadenz.analysis.units import unit_of
 from kadenz.report import digits
 from tests.synthetic import EMULATED_CLOCK, LINUX_CLOCK
@@ -60,7 +61,7 @@ def test_axis_labels_are_consistent(ticks: tuple[float, ...], said: list[str]) -
 
 
 def test_a_change_is_shown_in_percent_with_three_digits() -> None:
-    assert [digits.percent(v) for v in (0.0123, -0.2, 13.7, 0.0)] == [
+    assert [percent(v) for v in (0.0123, -0.2, 13.7, 0.0)] == [
         "+1.23 %",
         "-20.0 %",
         "+1,370 %",

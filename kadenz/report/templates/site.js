@@ -41,7 +41,7 @@ const el = (tag, attributes, ...children) => {
   return made;
 };
 const figure = (n) => n == null ? "–" : Math.abs(n) >= 1e6 ? n.toLocaleString("en", { maximumFractionDigits: 0 }) : n.toLocaleString("en", { maximumSignificantDigits: 6 });
-const percent = (share) => (share > 0 ? "+" : "") + (100 * share).toFixed(1) + " %";
+const percent = (share) => (100 * share).toLocaleString("en", { minimumSignificantDigits: 3, maximumSignificantDigits: 3, signDisplay: "exceptZero" }) + " %";
 const unit = (one) => one.unit + " (" + one.class + ")";
 const words = (one) => [one.bench, one.params, one.lane && one.lane !== "all" ? one.lane : "", one.conditions, one.instrument === "counter" ? "" : one.instrument, one.quick ? "quick" : ""].filter(Boolean).join(" · ");
 const show = (...children) => { const main = document.getElementById("main"); main.replaceChildren(...children); window.scrollTo(0, 0); };
