@@ -17,6 +17,7 @@ display. A figure that cannot be computed is missing, and `gaps` gives the reaso
     counted         operations counted in windows of time
     differences     configuration differences between runs
     comparing       two sides of runs, compared point by point
+    standings, margins   several systems: who is quickest at what, and by how much
     summary         results as plain rows, for JSON and for export
 """
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answers of several runs together, printed in the terminal as in the report."""
+"""The answers of several runs together, in the terminal as in the report, and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,6 +38,18 @@ def print_answers(
             _print_standing(screen, group)
     print_sentences(screen, sentences(answers, variant_names(results)))
     print_margins(screen, margins(answers), [variant.letter for variant in answers.variants])
+
+
+def as_json(
+    runs: Sequence[Run], results: Sequence[RunResult], deadlines: Sequence[Asked] = ()
+) -> dict[str, Any]:
+    """`runs`, and of several the table of systems and their margins."""
+    from kadenz.analysis.answers import answer
+    from kadenz.report.summary import run_summary
+    from kadenz.report.systems_json import systems_json
+
+    summaries = [run_summary(result) for result in results]
+    return {"runs": summaries} | systems_json(answer(runs, results, deadlines), results)
 
 
 def print_margins(screen: Console, every: Sequence[Between], letters: Sequence[str]) -> None:

@@ -101,10 +101,14 @@ def _guarded(stream: Any, *, report: bool) -> Any:
 
 def write_json(answer: Any, *, indent: int = 1) -> None:
     """Prints a value as JSON, a key or an element a line."""
+    click.echo(json_text(answer, indent=indent))
+
+
+def json_text(answer: Any, *, indent: int = 1) -> str:
+    """A value as JSON, a key or an element a line."""
     import msgspec
 
     try:
-        text = msgspec.json.format(msgspec.json.encode(answer), indent=indent).decode()
+        return msgspec.json.format(msgspec.json.encode(answer), indent=indent).decode()
     except UnicodeEncodeError:  # the name of a file that is no UTF-8
-        text = json.dumps(msgspec.to_builtins(answer), indent=indent, ensure_ascii=False)
-    click.echo(text)
+        return json.dumps(msgspec.to_builtins(answer), indent=indent, ensure_ascii=False)

@@ -52,12 +52,15 @@ def report(
     from kadenz.analysis.margins import margins
     from kadenz.analysis.published import load_if_there
     from kadenz.cli.folders import NamedRuns
+    from kadenz.cli.output import json_text
     from kadenz.report import page as pages
     from kadenz.report import write_figures, write_page, write_tables
     from kadenz.report.answers import sentences
     from kadenz.report.labels import kernels, variant_names
     from kadenz.report.margins import lines
+    from kadenz.report.render import write_text
     from kadenz.report.standings import standings
+    from kadenz.report.systems_json import systems_json
 
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
@@ -91,4 +94,5 @@ def report(
         click.echo(f"{figures}: {len(write_figures(complete, figures))} figures")
     if tables is not None:
         click.echo(f"{tables}: {len(write_tables(complete, tables))} tables")
+        write_text(tables / "systems.json", json_text(systems_json(answers, results)) + "\n")
     return named.conclude()

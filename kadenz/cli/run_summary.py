@@ -15,20 +15,22 @@ _UNITS = {"us": "µs"}  # JSON keys are ASCII
 
 
 def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
-    """Prints one object: runs in the format of `kadenz show --json`, and errors."""
-    answer = {
-        "runs": [_summary(folder) for folder in folders],
-        "errors": [
-            {
-                "kind": type(error).__name__,
-                "message": error.message,
-                "remedy": error.remedy,
-                "detail": error.detail,
-            }
-            for error in errors
-        ],
-    }
-    output.write_json(answer)
+    """Prints one object: that of `kadenz show --json`, and errors."""
+    from kadenz.analysis import analyse
+    from kadenz.cli.answering import as_json
+    from kadenz.store import read_run
+
+    runs = [read_run(folder) for folder in folders]
+    found = [
+        {
+            "kind": type(error).__name__,
+            "message": error.message,
+            "remedy": error.remedy,
+            "detail": error.detail,
+        }
+        for error in errors
+    ]
+    output.write_json(as_json(runs, [analyse(run) for run in runs]) | {"errors": found})
 
 
 def write_tables(folders: Sequence[Path]) -> None:
@@ -66,14 +68,6 @@ def write_tables(folders: Sequence[Path]) -> None:
         screen.print(styled("[dim]run folder[/] {}\n", folder), soft_wrap=True)
     if len(runs) > 1:
         print_answers(screen, runs, results)
-
-
-def _summary(folder: Path) -> dict[str, Any]:
-    from kadenz.analysis import analyse
-    from kadenz.report.summary import run_summary
-    from kadenz.store import read_run
-
-    return run_summary(analyse(read_run(folder)))
 
 
 def event_line(event: dict[str, Any]) -> str:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     help="Share of samples that count as the worst: up to 10%, at least 20 samples.",
 )
 @deadline_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def show(
     runs: tuple[Path, ...],
     outliers: bool,
@@ -41,7 +41,7 @@ def show(
     as_json: bool,
 ) -> int:
     """Show every record of RUNs with its intervals, and everything that was not measured. Several
-    systems end with one table: who is quickest at what.
+    systems end with one table: who is quickest at what, and by how much.
 
     \b
     kadenz show runs/20261121-103000-freertos-hifive1-revb
@@ -49,17 +49,17 @@ def show(
     kadenz show runs/20261121-103000-posix-linux --deadline 100us
     """
     from kadenz.analysis import analyse
+    from kadenz.cli.answering import as_json as document
+    from kadenz.cli.answering import print_answers
     from kadenz.cli.folders import NamedRuns
-    from kadenz.report.summary import run_summary
 
     share = _share(worst)
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
     results = named.each(lambda run: analyse(run, worst_share=share, deadlines=asked))
     if as_json:
-        write_json([run_summary(result) for result in results])
+        write_json(document(named.runs, results, asked))
         return named.conclude()
-    from kadenz.cli.answering import print_answers
     from kadenz.cli.console import console
     from kadenz.cli.show_figures import write_figures
     from kadenz.cli.show_jitter import write_jitter

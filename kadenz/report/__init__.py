@@ -4,7 +4,7 @@
 Its modules:
 
     page                    the contents of the page, in order
-    standings, answers      the first screen: the table of several systems, the sentences
+    standings, answers, margins   the first screen: the table of several systems, the sentences
     render                  the page as one self-contained HTML file; figures and tables as files
     figures, svg/           plots
     table, tables, studies  tables; the studies' own layouts

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as plain rows for `show --json`, `export --summary` and the report's JSON.
+"""Results as plain rows for `show --json` and `export --summary`.
 
 Figures are in the unit that the row names; missing figures are None, and `gaps` says why.
 """

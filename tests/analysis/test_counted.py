@@ -64,7 +64,7 @@ def test_show_says_what_one_operation_takes(tmp_path: Path) -> None:
     text = CliRunner().invoke(cli, ["show", folder]).output
     assert "2,000 operations, 1.050 each" in text
     assert "Thread-Metric" in text
-    (run,) = json.loads(CliRunner().invoke(cli, ["show", "--json", folder]).output)
+    (run,) = json.loads(CliRunner().invoke(cli, ["show", "--json", folder]).output)["runs"]
     row = next(row for row in run["records"] if row["bench"] == "thread-metric/cooperative")
     assert (row["operations"], row["per_operation"]) == (2000, 1.05)
 

@@ -63,7 +63,7 @@ def test_a_part_that_is_not_applicable_is_named_and_prevents_the_figure(tmp_path
     answer = CliRunner().invoke(cli, ["show", str(folder)], env={"COLUMNS": "200"})
     assert "Rhealstones per second" in answer.output
     assert "interrupt latency: n/a: none here" in answer.output
-    row = json.loads(CliRunner().invoke(cli, ["show", "--json", str(folder)]).output)[0]
+    row = json.loads(CliRunner().invoke(cli, ["show", "--json", str(folder)]).output)["runs"][0]
     assert row["rhealstone"]["mean"]["value"] is None
     assert [part["name"] for part in row["rhealstone"]["parts"] if part["value"] is None] == [
         "interrupt latency"

@@ -70,7 +70,7 @@ def test_a_damaged_run_is_named_and_skipped_and_the_others_are_reported(tmp_path
     assert f"{page}: 1 run" in made.stdout and page.stat().st_size > 10_000
     shown = kadenz("show", tmp_path / "runs", "--json")
     assert shown.returncode == 1 and str(file) in shown.stderr
-    assert len(json.loads(shown.stdout)) == 1
+    assert len(json.loads(shown.stdout)["runs"]) == 1
 
 
 def test_only_damaged_runs_are_an_error_without_a_report(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_show_answers_whether_the_deadline_is_kept(run: Path) -> None:
 
 
 def test_show_as_json_and_the_export_hold_the_misses(run: Path, tmp_path: Path) -> None:
-    row = json.loads(call("show", run, "--deadline", "100us", "--json")[0])[0]["records"][0]
+    row = json.loads(call("show", run, "--deadline", "100us", "--json")[0])["runs"][0]["records"][0]
     assert (row["misses"], row["late"], row["cycles"], row["not_measured"]) == (51, 50, 2000, 0)
     assert row["deadline"] == "100 µs" and row["deadline_origin"] == "command line"
     assert row["misses_low"] < 0.0255 == row["misses_share"] < row["misses_high"]

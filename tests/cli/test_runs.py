@@ -37,7 +37,7 @@ def test_runs_are_named_listed_and_taken_by_name(here: Path) -> None:
     ]
     assert "freertos/stm32f4@emulated" in kadenz("runs").stdout
     shown = json.loads(kadenz("show", "latest", "--json").stdout)
-    assert [run["path"] for run in shown] == [rows[1]["folder"]]
+    assert [run["path"] for run in shown["runs"]] == [rows[1]["folder"]]
     assert kadenz("compare", "before", "after").returncode in (0, 4)
     assert kadenz("export", "before", "--summary").stdout.startswith("target,")
     assert kadenz("gate", "latest", "--against", "before").returncode in (0, 4)

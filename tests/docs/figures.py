@@ -61,7 +61,7 @@ _ONLY_NUMBERS = re.compile(r"[\d\s.,%/–+−-]*\d[\d\s.,%/–+−-]*")
 _TREES = {"cmsis-rtos2": "RTX", "threadx": "threadx", "itron": "asp3_core"}
 _NOT_COMPARED = "not compared, "
 
-Run = Mapping[str, Any]  # an element of `kadenz show --json`
+Run = Mapping[str, Any]  # of `runs` in `kadenz show --json`
 
 
 class Stale(AssertionError):
@@ -186,7 +186,7 @@ def runs(commands: Sequence[str], folder: Path) -> list[Run]:
     for command in commands:
         shell(command, folder)
     shown = sorted(str(file.parent) for file in folder.glob("runs/**/run.json"))
-    answer: list[Run] = json.loads(shell(f"kadenz show --json {' '.join(shown)}", folder))
+    answer: list[Run] = json.loads(shell(f"kadenz show --json {' '.join(shown)}", folder))["runs"]
     return answer
 
 

@@ -19,7 +19,7 @@ BENCH = "cyclic/wakeup-latency"
 
 
 def rows(folder: Path, *arguments: str) -> list[dict[str, Any]]:
-    (run,) = json.loads(kadenz("show", folder, "--json", *arguments).stdout)
+    (run,) = json.loads(kadenz("show", folder, "--json", *arguments).stdout)["runs"]
     return [row for row in run["records"] if row["bench"] == BENCH]
 
 

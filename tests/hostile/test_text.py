@@ -209,7 +209,7 @@ def test_colours_are_kadenzs_own(lab: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_json_keeps_the_text(lab: Path) -> None:
     """Escaped by the rules of JSON, which a program undoes."""
     result = kadenz("show", next(lab.glob("runs/*a*")), "--json")
-    assert TRICKS in json.loads(result.stdout)[0]["warnings"][0]["message"]
+    assert TRICKS in json.loads(result.stdout)["runs"][0]["warnings"][0]["message"]
 
 
 def test_names_that_are_no_utf8_are_printed(

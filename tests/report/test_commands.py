@@ -74,7 +74,7 @@ def test_show_reports_misses(linux: Path) -> None:
 
 
 def test_show_as_json_contains_every_record(board: Path, linux: Path) -> None:
-    runs = json.loads(answer("show", "--json", board, linux))
+    runs = json.loads(answer("show", "--json", board, linux))["runs"]
     assert [run["clock_class"] for run in runs] == ["instruction", "hosted"]
     assert len(runs[0]["records"]) == len(read_run(board).manifest.records)
     assert runs[0]["sweeps"][0]["per_byte"] == pytest.approx(2.1, rel=0.01)
@@ -92,9 +92,9 @@ def test_a_folder_stands_for_all_runs_in_it_also_those_of_rounds(
 ) -> None:
     rounds = tmp_path / "runs" / "20261126-120000-rounds"
     shutil.copytree(board, rounds / "one")
-    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))) == 1
+    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))["runs"]) == 1
     shutil.copytree(linux, tmp_path / "runs" / "two")
-    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))) == 2
+    assert len(json.loads(answer("show", "--json", tmp_path / "runs"))["runs"]) == 2
 
 
 # ---- report ------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_figures_are_the_same_with_companions_and_without(folders: tuple[Path, Path]) -> None:
     shown = []
     for folder in folders:
-        (run,) = json.loads(answer("show", "--json", folder))
+        (run,) = json.loads(answer("show", "--json", folder))["runs"]
         shown.append(run["records"])
     assert [row["lane"] for row in shown[0]] == [*LANES, "all"]
     assert shown[0] == shown[1]

@@ -158,7 +158,8 @@ def test_a_period_is_reported_in_the_table_and_on_the_screen(
     assert [float(row[2]) for row in periods] == [2.0, 2.0]
     shown = answer("show", runs[0])
     assert "periodic    every 2 s" in shown and "clock rate" in shown
-    assert json.loads(answer("show", runs[0], "--json"))[0]["jitter"][0]["jitter"]["n"] == 12_000
+    (run,) = json.loads(answer("show", runs[0], "--json"))["runs"]
+    assert run["jitter"][0]["jitter"]["n"] == 12_000
 
 
 # ---- kadenz jitter -----------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def test_a_trace_that_shows_nothing_says_so(tmp_path: Path) -> None:
 
 
 def test_json_contains_maxima_factors_and_traces(run: Path) -> None:
-    (answer,) = json.loads(show("--json", run))
+    (answer,) = json.loads(show("--json", run))["runs"]
     (lane,) = answer["outliers"]
     assert (lane["worst_n"], lane["n"], lane["lane"]) == (20, 19_995, "core0")
     assert lane["factors"][0]["name"] == "involuntary-switches"

@@ -117,7 +117,7 @@ def test_each_record_says_that_it_is_from_the_store_and_of_when(lab: Lab) -> Non
     line = f"{count} of {count} records {said}"
     assert line in lab.output and "--fresh" in lab.output
     assert line in lab.call("show", str(again.path)).output
-    (shown,) = json.loads(lab.call("show", "--json", str(again.path)).output)
+    (shown,) = json.loads(lab.call("show", "--json", str(again.path)).output)["runs"]
     assert {row["from_store"] for row in shown["records"]} == {value.measured}
     page = lab.folder / "page.html"
     assert lab.call("report", str(again.path), "--output", str(page)).exception is None
