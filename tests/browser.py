@@ -55,6 +55,13 @@ class Browser:
         self._ask("Page.navigate", url=file.resolve().as_uri() + route)
         self.until("document.readyState === 'complete'")
 
+    def show(self, file: Path, width: int, media: str) -> None:
+        """Loads a page at a width, as on "screen", in "print", or as it is for ""."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self._ask("Emulation.setEmulatedMedia", media=media)
+        self._ask("Emulation.setDeviceMetricsOverride", **size)
+        self.open(file)
+
     def value(self, expression: str) -> Any:
         """The value of an expression of JavaScript in the page. AssertionError if it throws."""
         answer = self._ask("Runtime.evaluate", expression=expression, returnByValue=True)

@@ -125,6 +125,14 @@ class _Bench:
     without: dict[int, RecordResult] = field(default_factory=dict)
 
 
+def counted_of(run: RunResult) -> str:
+    """The instruction set and timing model whose instructions or cycles a run counts; "" for
+    times."""
+    model = run.manifest.clock.model
+    words = [run.manifest.target.arch, *([model.name] if model else [])]
+    return "" if run.unit.is_time else ", ".join(words)
+
+
 def groups_of(
     variants: Sequence[Variant], results: Sequence[RunResult]
 ) -> list[tuple[str, tuple[int, ...]]]:
@@ -134,9 +142,8 @@ def groups_of(
     found: dict[tuple[str, str, str], list[int]] = {}
     for number, variant in enumerate(variants):
         run = results[variant.runs[0]]
-        unit, model = run.unit, run.manifest.clock.model
-        words = [] if unit.is_time else [run.manifest.target.arch, *([model.name] if model else [])]
-        found.setdefault((unit.label, unit.clock_class, ", ".join(words)), []).append(number)
+        key = run.unit.label, run.unit.clock_class, counted_of(run)
+        found.setdefault(key, []).append(number)
 
     def stopped(number: int) -> bool:
         return any(results[place].manifest.partial for place in variants[number].runs)

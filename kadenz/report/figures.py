@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from kadenz.analysis.published import PublishedFigure
-from kadenz.analysis.results import LaneResult, RecordResult, Sweep
+from kadenz.analysis.results import LaneResult, RecordResult, RunResult, Sweep
+from kadenz.analysis.standings import counted_of
 from kadenz.report import digits, labels
 from kadenz.report.studies.sizes import PublishedSystem, sizes_published
 from kadenz.report.svg import boxes as box_plots
 from kadenz.report.svg.counts import counts
 from kadenz.report.svg.panel import Caption, Plot
-from kadenz.report.svg.response import Line, Point, dots, response
+from kadenz.report.svg.response import Dot, Line, Point, Range, dots, response
 from kadenz.report.svg.series import series
 from kadenz.report.tables import Named
 
@@ -21,36 +24,49 @@ LAG1_OF_INTEREST = 0.2
 
 
 def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> list[Plot]:
-    """Figures over message size: a panel per run, next to the published figures of its family."""
+    """Figures over message size: a panel per run, next to the published figures of its family.
+    Panels of one unit share their axes."""
     published = sizes_published(figures, bench, runs)
-    plots = []
+    panels: list[_Panel] = []
     for colour, label, run in labels.styled(runs):
         own = [
-            _response(sweep, label, colour, number)
+            _response(sweep, run, label, colour, number)
             for number, sweep in enumerate(s for s in run.sweeps if s.bench == bench)
         ]
         if not own:
             continue
-        plots += own
+        panels += own
         # Show a published system once, after the first run of its family.
         for system in [s for s in published if run.manifest.target.board in s.boards]:
-            plots.append(_published(bench, system, published.pop(system)))
-    return plots
+            panels.append(_published(bench, system, published.pop(system)))
+    shared = {
+        of: Range.of_all([one.range for one in panels if one.of == of])
+        for of in {one.of for one in panels}
+    }
+    return [one.draw(axes=shared[one.of]) for one in panels]
 
 
-def _published(bench: str, of: PublishedSystem, points: list[tuple[float, float, str]]) -> Plot:
-    return dots(
-        sorted(points),
-        Caption(
-            heading=of.name,
-            subheading=f"published mean, {of.kernel}, {of.unit} · {of.clock_class}",
-            unit=of.unit,
-            name=labels.slug("published", bench, of.name),
-        ),
+@dataclass(frozen=True)
+class _Panel:
+    """A plot that is drawn when the axes are known; `of`: whose figures are in one unit."""
+
+    of: tuple[str, str, str]
+    range: Range
+    draw: Callable[..., Plot]
+
+
+def _published(bench: str, of: PublishedSystem, points: list[Dot]) -> _Panel:
+    caption = Caption(
+        heading=of.name,
+        subheading=f"published mean, {of.kernel}, {of.unit} · {of.clock_class}",
+        unit=of.unit,
+        name=labels.slug("published", bench, of.name),
     )
+    draw = partial(dots, sorted(points), caption)
+    return _Panel((of.unit, of.clock_class, ""), Range.of_dots(points), draw)
 
 
-def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
+def _response(sweep: Sweep, run: RunResult, label: str, colour: int, number: int) -> _Panel:
     unit = sweep.unit
     points = []
     for size, record in zip(sweep.sizes, sweep.points, strict=True):
@@ -79,17 +95,15 @@ def _response(sweep: Sweep, label: str, colour: int, number: int) -> Plot:
             "" if fit.trusted else " (not a line)"
         )
     others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
-    return response(
-        points,
-        Caption(
-            heading=label,
-            subheading=f"{words} {others}".strip(),
-            unit=unit.label,
-            name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
-            colour=colour,
-        ),
-        fit=fit,
+    caption = Caption(
+        heading=label,
+        subheading=f"{words} {others}".strip(),
+        unit=unit.label,
+        name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
+        colour=colour,
     )
+    of = unit.label, unit.clock_class, counted_of(run)
+    return _Panel(of, Range.of(points), partial(response, points, caption, fit=fit))
 
 
 def histograms(bench: str, runs: Named) -> list[Plot]:

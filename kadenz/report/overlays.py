@@ -76,7 +76,8 @@ def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
 
 
 def at_top(runs: Named) -> list[SharedPoint]:
-    """The points that open the page: cyclic work first, and points that several variants share.
+    """The points that open the page: the user's benchmarks first, then cyclic work, and points that
+    several variants share.
 
     For a benchmark over message sizes this is the largest size, as in its histogram. A point that
     carries a note does not open the page.
@@ -89,9 +90,10 @@ def at_top(runs: Named) -> list[SharedPoint]:
         and any(_exceedance(record).values.size >= VALUES_AT_TOP for _, record in point.records)
     ]
 
-    def rank(point: SharedPoint) -> tuple[bool, bool, int]:
+    def rank(point: SharedPoint) -> tuple[bool, bool, bool, int]:
         several = len({styles[number] for number, _ in point.records}) > 1
-        return not several, point.nature != "periodic", families.family_of(point.bench).place
+        family = families.family_of(point.bench)
+        return not several, not family.users, point.nature != "periodic", family.place
 
     ranked = sorted(shared, key=rank)
     best = [point for point in ranked if rank(point)[0] == rank(ranked[0])[0]]

@@ -68,14 +68,12 @@ class Headline:
 
 @dataclass(frozen=True)
 class Card:
-    """A variant at a glance."""
+    """A variant at a glance: under its heading the rest of what it is."""
 
     letter: str
     label: str
-    board: str
-    kernel: str
-    tier: str
-    instrument: str
+    heading: str
+    rest: tuple[str, ...]
     clock_class: ClockClass
     meaning: str
     unit: str
@@ -184,9 +182,9 @@ class Page:
     def all_tables(self) -> list[Table]:
         """For export, in the order of the page."""
         found: list[Table | None] = [group.table for group in self.standings]
-        for family in self.families:
-            found.append(family.summary)
-            for section in family.sections:
+        for of in self.families:
+            found.append(of.summary)
+            for section in of.sections:
                 found += [section.fit, section.table, section.common, section.maxima]
                 found += [*section.jitter_tables, section.tail_table]
         found += [self.how_true, *self.studies, self.clocks, self.loads, self.events]
@@ -202,8 +200,8 @@ class Page:
             + [over.wide for over in self.overlays]
             + [
                 plot
-                for family in self.families
-                for plots in (family.overview, *(section.plots for section in family.sections))
+                for of in self.families
+                for plots in (of.overview, *(section.plots for section in of.sections))
                 for plot in plots
             ]
             + list(self.memory)
@@ -269,23 +267,32 @@ def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
 
 
 def _cards(named: Named, *, figures: bool) -> tuple[Card, ...]:
-    """A card per variant; cards that look alike carry the variant's name from the tables. Below a
-    table of systems they have no `figures`."""
+    """A card per variant, headed by its board, or by the kernel if its board has several. Cards
+    that look alike carry the variant's name from the tables. Below a table of systems they have no
+    `figures`."""
     runs = [run for _, run in named]
     variants = variants_of([run.manifest for run in runs])
     members = [[runs[place] for place in variant.runs] for variant in variants]
     heads = [(labels.board(own[0]), labels.kernel(own[0])) for own in members]
-    cards = tuple(
-        _card(label, variant, own, number, label if heads.count(heads[number]) > 1 else "")
-        for number, (label, variant, own) in enumerate(
-            zip(labels.variant_labels(runs), variants, members, strict=True)
-        )
-    )
-    return cards if figures else tuple(replace(card, headlines=(), notes=()) for card in cards)
+    kernels = {board: {k for b, k in heads if b == board} for board, _ in heads}
+    cards = []
+    for number, (label, variant, own) in enumerate(
+        zip(labels.variant_labels(runs), variants, members, strict=True)
+    ):
+        board, kernel = heads[number]
+        head = (kernel, board) if len(kernels[board]) > 1 else (board, kernel)
+        name = label if heads.count(heads[number]) > 1 else ""
+        cards.append(_card(label, variant, own, number, head, name))
+    return tuple(cards if figures else (replace(one, headlines=(), notes=()) for one in cards))
 
 
 def _card(
-    label: str, variant: Variant, rounds: Sequence[RunResult], number: int, name: str
+    label: str,
+    variant: Variant,
+    rounds: Sequence[RunResult],
+    number: int,
+    head: tuple[str, str],
+    name: str,
 ) -> Card:
     run = rounds[0]
     manifest, unit = run.manifest, run.unit
@@ -304,10 +311,8 @@ def _card(
     return Card(
         letter=variant.letter,
         label=label,
-        board=labels.board(run),
-        kernel=labels.kernel(run),
-        tier=manifest.target.tier,
-        instrument=manifest.target.instrument,
+        heading=head[0],
+        rest=(head[1], manifest.target.tier, manifest.target.instrument),
         clock_class=manifest.clock.clock_class,
         meaning=CLASS_MEANING[manifest.clock.clock_class],
         unit=unit.label,
@@ -320,7 +325,7 @@ def _card(
         notes=tuple(
             dict.fromkeys(
                 labels.note(run, bench)
-                for bench in families.headlines()
+                for bench in families.headlines(record.bench for record in records)
                 if labels.note(run, bench) and run.find(bench)
             )
         ),
@@ -329,7 +334,7 @@ def _card(
 
 def _headlines(rounds: Sequence[RunResult]) -> list[Headline]:
     found: list[Headline] = []
-    for bench, name in families.headlines().items():
+    for bench, name in families.headlines(record.bench for record in rounds[0].records).items():
         first = next((r for r in rounds[0].find(bench) if r.main is not None), None)
         if first is None or len(found) == _HEADLINES_SHOWN:
             continue

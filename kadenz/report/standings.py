@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from kadenz.analysis.answers import Answers
@@ -13,6 +13,7 @@ from kadenz.analysis.results import RunResult
 from kadenz.analysis.standings import Cell, Group, Row
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.report import digits, labels
+from kadenz.report.families import family_of
 from kadenz.report.svg import style
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.ratios import Mark, ratios
@@ -106,9 +107,18 @@ def standings(answers: Answers, results: Sequence[RunResult]) -> tuple[Standing,
         for number, (variant, name) in enumerate(zip(answers.variants, names, strict=True))
     )
     return tuple(
-        _standing(group, number, [every[member] for member in group.members])
+        _standing(in_order(group), number, [every[member] for member in group.members])
         for number, group in enumerate(answers.groups)
     )
+
+
+def in_order(group: Group) -> Group:
+    """The group with the rows of the user's benchmarks first."""
+    return replace(group, rows=tuple(sorted(group.rows, key=lambda row: not _users(row.bench))))
+
+
+def _users(bench: str) -> bool:
+    return family_of(bench).users
 
 
 def unit(group: Group) -> str:

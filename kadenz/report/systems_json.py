@@ -15,6 +15,7 @@ from kadenz.analysis.results import RunResult
 from kadenz.analysis.standings import Cell, Group, Row
 from kadenz.report import labels
 from kadenz.report.margins import rows as margin_rows
+from kadenz.report.standings import in_order
 
 
 def systems_json(answers: Answers, results: Sequence[RunResult]) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def _group(group: Group, systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "counted_of": group.of,
         "decided_by": "order" if group.exact else "intervals",
         "systems": systems,
-        "rows": [_row(row, letters) for row in group.rows],
+        "rows": [_row(row, letters) for row in in_order(group).rows],
         "without_figure": [
             {
                 "system": letters[lack.member],

@@ -2,7 +2,8 @@
 """Families of benchmarks: what only one of them shows.
 
 A family is the part of a benchmark's name before the slash. A module of this folder declares its
-`FAMILIES`; a family that no module declares is shown under its name, with what every benchmark has.
+`FAMILIES`; a family that no module declares is the user's: it stands before these under its name,
+with what every benchmark has.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from kadenz.analysis.results import RunResult
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
-_LAST = 1000  # of families that no module declares
+_USERS = 0  # the place of families that no module declares
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Family:
     row: Callable[[RunResult], dict[str, Any] | None] | None = None
     headlines: Mapping[str, str] = field(default_factory=dict, hash=False)
 
+    @property
+    def users(self) -> bool:
+        """Whether its benchmarks are the user's, of a lab or a file."""
+        return self.place == _USERS
+
 
 @cache
 def declared() -> dict[str, Family]:
@@ -48,7 +54,7 @@ def declared() -> dict[str, Family]:
 def family_of(bench: str) -> Family:
     """The family of a benchmark."""
     name = bench.partition("/")[0]
-    return declared().get(name) or Family(name, name, _LAST)
+    return declared().get(name) or Family(name, name, _USERS)
 
 
 def families_of(benches: Iterable[str]) -> dict[Family, list[str]]:
@@ -59,6 +65,10 @@ def families_of(benches: Iterable[str]) -> dict[Family, list[str]]:
     return dict(sorted(found.items(), key=lambda item: item[0].place))
 
 
-def headlines() -> dict[str, str]:
-    """Short names of benchmarks that describe a system at a glance, in the order of a card."""
-    return {bench: name for one in declared().values() for bench, name in one.headlines.items()}
+def headlines(benches: Iterable[str]) -> dict[str, str]:
+    """Short names of those benchmarks that describe a system at a glance, in the order of a card:
+    the user's first."""
+    short = {bench: name for one in declared().values() for bench, name in one.headlines.items()}
+    measured = dict.fromkeys(benches)
+    mine = {bench: bench for bench in measured if family_of(bench).users}
+    return mine | {bench: name for bench, name in short.items() if bench in measured}

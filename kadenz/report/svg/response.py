@@ -16,6 +16,8 @@ from kadenz.report.svg.style import line, series
 LOG_X_FROM = 20.0
 LOG_Y_FROM = 12.0
 
+Dot = tuple[float, float, str]  # size, value, where it was published
+
 
 @dataclass(frozen=True)
 class Point:
@@ -38,19 +40,52 @@ class Line:
     trusted: bool  # False where the points are not on a line
 
 
+@dataclass(frozen=True)
+class Range:
+    """What axes have to show: sizes, values, and the largest median."""
+
+    least: float
+    most: float
+    low: float
+    middle: float
+    top: float
+
+    @classmethod
+    def of(cls, points: Sequence[Point]) -> Range:
+        """The range of a plot's own points."""
+        sizes = [p.size for p in points]
+        low, top = min(p.low for p in points), max(p.high for p in points)
+        return cls(min(sizes), max(sizes), low, max(p.median for p in points), top)
+
+    @classmethod
+    def of_dots(cls, points: Sequence[Dot]) -> Range:
+        """The range of published means."""
+        return cls.of([Point(size, value, None, value, None, value) for size, value, _ in points])
+
+    @classmethod
+    def of_all(cls, ranges: Sequence[Range]) -> Range:
+        """The range of plots that share their axes; the lowest of their largest medians."""
+        return cls(
+            least=min(one.least for one in ranges),
+            most=max(one.most for one in ranges),
+            low=min(one.low for one in ranges),
+            middle=min(one.middle for one in ranges),
+            top=max(one.top for one in ranges),
+        )
+
+
 def response(
     points: Sequence[Point],
     caption: Caption,
     *,
     fit: Line | None = None,
-    x_name: str = "message size, bytes",
+    axes: Range | None = None,
 ) -> Plot:
-    """Median over size, with bands p1 to p99 and min to max, and the fit as a dashed line."""
+    """Median over size, with bands p1 to p99 and min to max, and the fit as a dashed line. `axes`
+    are those that several plots share; None: its own."""
     colour = series(caption.colour)
     panel = Panel(caption.heading, caption.subheading, right=288.0)
-    x, y = _axes(points, panel)
-    panel.y_axis(y)
-    panel.x_axis(x, x_name)
+    x, y = _axes(axes or Range.of(points), panel)
     panel.add(_band([(x(p.size), y(p.low), y(p.high)) for p in points], f"w{colour}"))
     inner = [
         (x(p.size), y(p.p1), y(p.p99)) for p in points if p.p1 is not None and p.p99 is not None
@@ -76,14 +111,14 @@ def response(
     return panel.finish(caption.name, _description(points, fit, caption.unit))
 
 
-def _axes(points: Sequence[Point], panel: Panel) -> tuple[Scale, Scale]:
-    """Each axis is logarithmic if its values span more than a linear one could show."""
-    least, most = min(p.size for p in points), max(p.size for p in points)
-    low, top = min(p.low for p in points), max(p.high for p in points)
-    log_y = top > LOG_Y_FROM * max(p.median for p in points) and low > 0
-    log_x = most > LOG_X_FROM * max(least, 1.0)
-    x = scale_for(least, most, panel.left + 6, panel.right - 6, log=log_x)
-    y = scale_for(low if log_y else 0.0, top, panel.bottom, panel.top, log=log_y)
+def _axes(of: Range, panel: Panel) -> tuple[Scale, Scale]:
+    """Draws both axes; each is logarithmic if its values span more than a linear one could show."""
+    log_y = of.top > LOG_Y_FROM * of.middle and of.low > 0
+    log_x = of.most > LOG_X_FROM * max(of.least, 1.0)
+    x = scale_for(of.least, of.most, panel.left + 6, panel.right - 6, log=log_x)
+    y = scale_for(of.low if log_y else 0.0, of.top, panel.bottom, panel.top, log=log_y)
+    panel.y_axis(y)
+    panel.x_axis(x, "message size, bytes")
     return x, y
 
 
@@ -138,20 +173,11 @@ def _band(rows: Sequence[tuple[float, float, float]], class_: str) -> str:
     return path(upper + lower, class_, close=True)
 
 
-def dots(
-    points: Sequence[tuple[float, float, str]],
-    caption: Caption,
-    *,
-    x_name: str = "message size, bytes",
-) -> Plot:
-    """Published means (size, value, where) as open circles, without a line: none was published."""
+def dots(points: Sequence[Dot], caption: Caption, *, axes: Range | None = None) -> Plot:
+    """Published means as open circles, without a line: none was published. `axes` as above."""
     unit = caption.unit
     panel = Panel(caption.heading, caption.subheading, right=288.0)
-    sizes = [size for size, _, _ in points]
-    x = scale_for(min(sizes), max(sizes), panel.left + 6, panel.right - 6, log=False)
-    y = scale_for(0.0, max(v for _, v, _ in points), panel.bottom, panel.top, log=False)
-    panel.y_axis(y)
-    panel.x_axis(x, x_name)
+    x, y = _axes(axes or Range.of_dots(points), panel)
     for size, value, where in points:
         panel.add(
             el(
