@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -34,9 +35,14 @@ def start(*arguments: str | Path) -> subprocess.Popen[str]:
 
 
 def measured(folder: Path) -> bool:
-    """True once some samples of the benchmark are on the disk."""
-    files = folder.glob("*.partial/samples/*task-switch*.npy")
-    return any(file.stat().st_size > 20_000 for file in files)
+    """True once the manifest on the disk counts samples of the benchmark. It does so each second:
+    samples of a record that began since then are not in a run whose lab is killed."""
+    manifests = [json.loads(file.read_text()) for file in folder.glob("*.partial/run.json")]
+    return any(
+        record["bench"].startswith("micro/") and record["lanes"][0]["taken"] > 5000
+        for made in manifests
+        for record in made["records"]
+    )
 
 
 @pytest.mark.counted

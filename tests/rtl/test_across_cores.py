@@ -157,7 +157,7 @@ def cores_of(run: Run, migrate: str) -> list[tuple[int, int]]:
 def test_a_kernel_that_ignores_the_core_of_a_thread_gives_no_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit = "cycle_limit = 6000000"
+    limit = "cycle_limit = 9000000"
     target = plant("unbound", "kdz_thread_create", tmp_path, monkeypatch, tier=limit)
     run = faulty_run(tmp_path, PLACED.replace(IBEX_2, target))
     placed = [one for one in run.manifest.records if not one.bench.startswith("clock/")]
