@@ -129,7 +129,13 @@ def at_zero_wait_states(machines: Sequence[Machine], samples: int) -> None:
     rows["million cycles in a second of processor time"] = [
         f"{one.cycles / 1e6 / one.seconds:,.2f}" for one in found.values()
     ]
-    table(["cycles, median", *(machine.name for machine in machines)], rows)
+    heads = ["cycles, median", *(machine.name for machine in machines)]
+    if {"ibex", "ibex2"} <= set(heads):
+        heads.append("ibex2 / ibex")  # the cost of the kernel for several cores
+        one, two = found[Machine("ibex")].medians, found[Machine("ibex2")].medians
+        ratios = {name: f"{two[n] / one[n]:.1f}" for n, name in names.items() if n in one}
+        rows = {name: [*cells, ratios.get(name, "")] for name, cells in rows.items()}
+    table(heads, rows)
 
 
 def by_wait_states(machines: Sequence[Machine], samples: int) -> None:
