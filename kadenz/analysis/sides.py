@@ -14,25 +14,23 @@ from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
 from kadenz.analysis.units import unit_of
-from kadenz.config.manifest import REPEATABLE, RecordEntry
+from kadenz.config.manifest import REPEATABLE, LaneEntry, RecordEntry
 from kadenz.config.params import number
 from kadenz.stats.ordered import order
 from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import exact_mean
 from kadenz.store import Run
 
-BATCH_LANE, OPERATION_LANE = "per iteration", "per operation"
-_NO_COUNT = "it counts no operations in a window there"
+BATCH_LANE = "per iteration"
+PER_OPERATION = " per operation"  # behind the name of a lane of windows
 Series = Samples | LessLoop
 
 
 def lanes_of(entry: RecordEntry) -> list[str]:
-    """The lanes with figures: one of a batch with its empty loop, one of windows of operations."""
+    """The lanes with figures: one of a batch with its empty loop; windows by their operations."""
     if batch_lanes(entry) is not None:
         return [BATCH_LANE]
-    if counts_operations(entry):
-        return [OPERATION_LANE]
-    return [lane.name for lane in entry.series]
+    return [lane.name + PER_OPERATION * counts_operations(entry, lane) for lane in entry.series]
 
 
 def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
@@ -62,13 +60,15 @@ def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | No
     scale = unit_of(entry.unit, run.manifest.clock).scale
     if lane == BATCH_LANE:
         return _batch(run, entry, scale)
-    if lane == OPERATION_LANE:
-        counted = windows_of(run, entry)
-        return ("", counted[0] / counted[1] * scale) if counted else (_NO_COUNT, None)
+    name = lane.removesuffix(PER_OPERATION)
     known = {one.name: one for one in entry.series}
-    if lane not in known:
-        return f"it has no lane {lane}", None
-    warm = described(run, entry, known[lane])
+    if name not in known:
+        return f"it has no lane {name}", None
+    if counts_operations(entry, known[name]) != (name != lane):
+        return "operations in its windows were counted on one side only", None
+    if name != lane:
+        return _operations(run, entry, known[name], scale)
+    warm = described(run, entry, known[name])
     # Without scaling, integers stay integers, which stats count exactly.
     return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
 
@@ -81,6 +81,15 @@ def _batch(run: Run, entry: RecordEntry, scale: float) -> tuple[str, Series | No
     if whole.size == 0 or loop.size == 0:
         return "a batch without its empty loop: its total includes the loop", None
     return "", LessLoop(whole, loop, number(entry.params, ITERATIONS) / scale)
+
+
+def _operations(
+    run: Run, entry: RecordEntry, lane: LaneEntry, scale: float
+) -> tuple[str, Series | None]:
+    counted = windows_of(run, entry, lane)
+    if counted is None:
+        return "its windows have no counts of operations", None
+    return "", counted[0] / counted[1] * scale
 
 
 def as_figures(run: Series) -> Samples:

@@ -225,7 +225,7 @@ def _figures(run: Run, record: RecordEntry, lane: LaneEntry | None) -> dict[str,
     row |= {name: getattr(lane, name) for name in ("planned", "taken", "missed", "not_measured")}
     row["overrun"] = lane.overrun
     warm = np.asarray(run.samples(record, lane))[record.cold :] if lane.file else np.empty(0)
-    if lane is record.series[0] and (counted := windows_of(run, record)) is not None:
+    if lane.file and (counted := windows_of(run, record, lane)) is not None:
         warm, row["unit"] = counted[0] / counted[1], f"{unit.label} per operation"
     row["n"] = warm.size
     if record.status == "ok" and warm.size:

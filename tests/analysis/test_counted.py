@@ -19,7 +19,7 @@ from kadenz.archive.rows import lane_rows
 from kadenz.cli import cli
 from kadenz.report.families import thread_metric
 from kadenz.store import Run, read_run
-from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
+from tests.synthetic import LINUX, STM32F4, Point, Samples, manifest, write_run
 
 
 def counted(bench: str, windows: list[int], operations: list[int]) -> Point:
@@ -108,3 +108,43 @@ def test_an_archive_keeps_what_one_operation_takes(tmp_path: Path) -> None:
 def test_windows_are_no_latencies(tmp_path: Path) -> None:
     (run,) = side(tmp_path, "a", 1000, STM32F4)
     assert exceedance_of(analyse(run).records[0]) is None
+
+
+def two_cores(parent: Path, word: str, *, first: int, second: int, counts: bool = True) -> Run:
+    """A run that repeats itself: windows of two cores, with or without their operations."""
+    windows = np.full(12, 1_000_000, np.uint32)
+    lanes: dict[str, Samples] = {"core0": windows, "core1": windows}
+    if counts:
+        for core, operations in (("core0", first), ("core1", second)):
+            lanes[f"{core}:operations"] = np.full(12, operations, np.uint32)
+    made = manifest(STM32F4, id=word)
+    return read_run(write_run(parent, made, [Point("my/count", lanes, cold=2)]))
+
+
+def test_each_core_is_judged_by_its_own_operations(tmp_path: Path) -> None:
+    """A regression of the second core alone is one; cold windows do not count."""
+    old = two_cores(tmp_path, "old", first=1000, second=1000)
+    new = two_cores(tmp_path, "new", first=1000, second=500)
+    found = {p.lane: p for p in compare_sides([old], [new], statistics=("median",)).points}
+    assert {lane: point.outcome for lane, point in found.items()} == {
+        "core0 per operation": "equivalent",
+        "core1 per operation": "worse",
+    }
+    assert gate([new], [old], statistics=("median",)).outcome == "fail"
+    rows = lane_rows(new, label="", commit="", added="2026-11-27T10:00:00Z").to_pylist()
+    assert [(row["lane"], row["p50"], row["n"]) for row in rows] == [
+        ("core0", 1000.0, 10),
+        ("core1", 2000.0, 10),
+    ]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_windows_and_operations_are_never_compared(tmp_path: Path, turned: bool) -> None:
+    """A run whose image did not send its counts is no run a thousand times slower."""
+    sides = [
+        [two_cores(tmp_path, "with", first=1000, second=1000)],
+        [two_cores(tmp_path, "without", first=0, second=0, counts=False)],
+    ]
+    found = compare_sides(*(sides[::-1] if turned else sides), statistics=("median",))
+    assert {point.outcome for point in found.points} <= {"not-comparable", "inconclusive"}
+    assert all("counted on one side only" in point.reason for point in found.points)
