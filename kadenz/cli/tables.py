@@ -35,8 +35,12 @@ def write_rows(
     screen: Console, rows: Sequence[tuple[str, ...]], *, whole: bool = True, indent: int = 2
 ) -> None:
     """Prints names that are never cut, and a text behind them: `whole`, in as many lines as it
-    needs, or what fits into one."""
-    widths = [max(map(len, column)) for column in list(zip(*rows, strict=True))[:-1]]
+    needs, or what fits into one. A name longer than half of the screen moves its own row alone."""
+    longest = screen.width // 2
+    widths = [
+        max((len(name) for name in column if len(name) <= longest), default=0)
+        for column in list(zip(*rows, strict=True))[:-1]
+    ]
     margin = indent + sum(widths) + 2 * len(widths)
     left = max(20, screen.width - margin)
     for *names, words in rows:

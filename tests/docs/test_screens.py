@@ -90,6 +90,18 @@ def test_runs(tmp_path: Path) -> None:
     assert printed("runs", tmp_path) == shown("kadenz runs")
 
 
+def test_a_long_name_moves_its_own_row_alone(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    for name in ("n" * 200, "short"):
+        made = manifest(STM32F4, id=name)
+        made.name, made.conditions = name, []
+        write_run(tmp_path, made, board_points(rng, 20))
+    answer = kadenz("runs", tmp_path, env={"COLUMNS": str(WIDTH)})
+    long, short = sorted(answer.stdout.splitlines(), key=len, reverse=True)
+    assert long.startswith("n" * 200)
+    assert short == "short  freertos/stm32f4@emulated  synthetic; 2026-11-21 10:30"
+
+
 def check(name: str, *missing: str) -> TargetCheck:
     return TargetCheck(name, "", ("counter",), tuple(Missing(one, "") for one in missing), (), "")
 
