@@ -22,6 +22,6 @@ display. A figure that cannot be computed is missing, and `gaps` gives the reaso
 """
 
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
-from kadenz.analysis.runs import analyse
+from kadenz.analysis.runs import analyse, analyse_record
 
-__all__ = ["LaneResult", "RecordResult", "RunResult", "analyse"]
+__all__ = ["LaneResult", "RecordResult", "RunResult", "analyse", "analyse_record"]

@@ -58,7 +58,7 @@ def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] 
     lanes = sum(len(entry.series) for entry in run.manifest.records if not refusal(entry))
     worst = Worst(worst_share, ALPHA / max(1, lanes))
     records = side_by_side(
-        lambda entry: _record(run, entry, worst, deadlines),
+        lambda entry: analyse_record(run, entry, worst, deadlines),
         run.manifest.records,
         max((_largest_lane(entry) for entry in run.manifest.records), default=0),
     )
@@ -84,7 +84,14 @@ def _largest_s(records: list[RecordResult]) -> float | None:
     return max(found, default=None)
 
 
-def _record(run: Run, entry: RecordEntry, worst: Worst, deadlines: Sequence[Asked]) -> RecordResult:
+def analyse_record(
+    run: Run,
+    entry: RecordEntry,
+    worst: Worst = Worst(),  # noqa: B008 (frozen)
+    deadlines: Sequence[Asked] = (),
+) -> RecordResult:
+    """One record of `run`, as in `analyse`; `worst` says for which samples it searches common
+    causes. StoreError if a sample file is missing or damaged."""
     unit = unit_of(entry.unit, run.manifest.clock)
     reason = refusal(entry)
     if reason:

@@ -131,6 +131,7 @@ ARROWS: dict[str, set[str]] = {
     # For notebooks: reading only.
     "api": {
         "analysis",
+        "stats",
         "store",
         "config.lab_file",
         "config.manifest",
