@@ -34,9 +34,11 @@ class Cell:
 
     `word` is shown instead of a figure: "n/a", "invalid", "failed", or "" if the point was
     not in the run's plan. `note`: why the figure does not describe its target; it is not judged.
+    `of_period` is the figure as a share of the group's period.
     """
 
     figure: float | None = None
+    of_period: float | None = None
     p99: float | None = None
     largest: float | None = None
     word: str = ""
@@ -97,7 +99,9 @@ class Lack:
 @dataclass(frozen=True)
 class Group:
     """Systems whose figures have one unit. `members` are places of variants; `executors` and the
-    places in rows count within `members`. `exact`: order decides, no interval is needed."""
+    places in rows count within `members`. `exact`: order decides, no interval is needed.
+    `period_us` is the shortest period of periodic work in these runs, measured or not, and `rates`
+    are the clocks in Hz; 0.0 and () unless the unit is cycles of clocks whose rates are known."""
 
     unit: Unit
     of: str  # the instruction set or timing model whose instructions or cycles are counted, or ""
@@ -106,6 +110,8 @@ class Group:
     rows: tuple[Row, ...]
     lacks: tuple[Lack, ...] = ()
     executors: tuple[int, ...] = ()
+    period_us: float = 0.0
+    rates: tuple[float, ...] = ()
 
     def wins(self) -> list[tuple[int, tuple[str, ...]]]:
         """Places in the group with the benchmarks at which each is quickest, most first."""
@@ -182,13 +188,33 @@ def _group(
     runs = [[results[place] for place in variants[number].runs] for number in members]
     by_order = exact(results, members, variants) and not any(v[0] in members for v in verdicts)
     executors = tuple(n for n, own in enumerate(runs) if own[0].manifest.target.has_executor)
-    benches = _benches(runs, points)
+    benches, period_us = _benches(runs, points), _period_us(runs)
     rows = []
     for (bench, _), found in benches.items():
         if found.points:
             judge = _Judge(bench, members, None if by_order else verdicts)
-            rows.append(_row(bench, found, runs, executors, judge))
-    return Group(runs[0][0].unit, of, members, by_order, tuple(rows), _lacks(benches), executors)
+            rows.append(_row(bench, found, runs, executors, judge, period_us))
+    return Group(
+        unit=runs[0][0].unit,
+        of=of,
+        members=members,
+        exact=by_order,
+        rows=tuple(rows),
+        lacks=_lacks(benches),
+        executors=executors,
+        period_us=period_us,
+        rates=tuple(dict.fromkeys(own[0].unit.hz for own in runs)) if period_us else (),
+    )
+
+
+def _period_us(runs: Sequence[Sequence[RunResult]]) -> float:
+    """The shortest period of periodic work in `runs`; 0.0 if there is none, or if a unit is not
+    cycles of a clock whose rate is known."""
+    every = [run for own in runs for run in own]
+    if not all(run.unit.hz for run in every):
+        return 0.0
+    records = [r.entry for run in every for r in run.records if r.nature == "periodic"]
+    return min((period for one in records if (period := one.period_us())), default=0.0)
 
 
 def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[str, str], _Bench]:
@@ -263,6 +289,7 @@ def _row(
     runs: Sequence[Sequence[RunResult]],
     executors: tuple[int, ...],
     judge: _Judge,
+    period_us: float,
 ) -> Row:
     shown, own = max(found.points.items(), key=lambda one: len(one[1]))
     record = next(iter(own.values()))[0]
@@ -283,7 +310,9 @@ def _row(
         bench=bench,
         params=apart(record.params, found.points),
         unit=record.unit,
-        cells=tuple(_cell(bench, n, own.get(n, []), found, of) for n, of in enumerate(runs)),
+        cells=tuple(
+            _cell(bench, n, own.get(n, []), found, of, period_us) for n, of in enumerate(runs)
+        ),
         points=len(firsts),
         best=next(iter(best)) if alone else None,
         near=near if len(near) > 1 else frozenset(),
@@ -327,12 +356,15 @@ def _cell(
     records: Sequence[RecordResult],
     found: _Bench,
     runs: Sequence[RunResult],
+    period_us: float,
 ) -> Cell:
     of = _figures(records)
     if of is not None:
         unit, alone = records[0].unit, records[0].batch or records[0].counted
+        figure = unit.figure(of.median)
         return Cell(
-            figure=unit.figure(of.median),
+            figure=figure,
+            of_period=figure / (period_us * unit.per_us) if period_us and unit.per_us else None,
             p99=None if of.p99 is None else unit.figure(of.p99),
             largest=None if alone else unit.figure(of.largest),
             note=_note(runs, bench),

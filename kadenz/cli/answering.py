@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from kadenz.analysis import RunResult
     from kadenz.analysis.deadlines import Asked
     from kadenz.analysis.margins import Between
     from kadenz.report.answers import Sentence
-    from kadenz.report.standings import Standing
+    from kadenz.report.standings import Field, Standing
     from kadenz.store import Run
 
 _STYLES = {"best": "bold", "near": "dim", "na": "dim", "bad": "red"}
@@ -68,9 +69,15 @@ def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
         screen.print(styled("[bold]{}[/] {}", one.question, one.answer))
 
 
+def _cell(field: Field) -> Text:
+    from rich.text import Text
+
+    figure = Text(field.text, _STYLES.get(field.kind, ""))
+    return figure.append(f" {field.of_period}", "dim") if field.of_period else figure
+
+
 def _print_standing(screen: Console, group: Standing) -> None:
     from rich.table import Table
-    from rich.text import Text
 
     from kadenz.cli.console import styled
 
@@ -87,7 +94,7 @@ def _print_standing(screen: Console, group: Standing) -> None:
             fields = [line.fields[place] for place in block]
             table.add_row(
                 f"{row[0].text}{point}",
-                *(Text(field.text, _STYLES.get(field.kind, "")) for field in fields),
+                *(_cell(field) for field in fields),
             )
         screen.print(table)
     screen.print(group.answer)

@@ -117,13 +117,13 @@ class _Measuring:
         from kadenz.cli.run_request import request_of
         from kadenz.config.campaign import Benchmark, Campaign
         from kadenz.config.manifest import CampaignEntry
+        from kadenz.config.target_name import parse_target
 
         benchmark = Benchmark(name=WORKLOAD, samples=samples, params=params)
         campaign = Campaign(name="single", title=given.name, targets=[], benchmark=[benchmark])
         entry = CampaignEntry(name="single", file="", sha256="", quick=False)
-        return self._run(
-            [request_of(self._wanted, campaign, entry, [self._target], self._conditions)]
-        )
+        names = [parse_target(self._target)]
+        return self._run([request_of(self._wanted, campaign, entry, names, self._conditions)])
 
     def _run(self, requests: Sequence[Request]) -> Run:
         """Raises KadenzError for a run that failed."""

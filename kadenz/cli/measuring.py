@@ -100,7 +100,6 @@ def _requests(call: Call, output: Path) -> list[Request]:
     earlier = call.earlier[0].manifest.name if call.earlier else ""
     wanted = partial(
         Request,
-        instrument=how.instrument,
         extra_bench=what.extra_bench,
         overrides=overrides_of(what.settings),
         link=options.link,
@@ -109,7 +108,14 @@ def _requests(call: Call, output: Path) -> list[Request]:
         run_name=earlier or run_name(options.results.name, output),
         call=call.entry,
     )
-    return requests_of(wanted, what.work, what.targets, options.conditions, quick=what.quick)
+    return requests_of(
+        wanted,
+        what.work,
+        what.targets,
+        options.conditions,
+        quick=what.quick,
+        instrument=how.instrument,
+    )
 
 
 def _jobs(

@@ -18,6 +18,7 @@ from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
 
 if TYPE_CHECKING:
+    from kadenz.config.manifest import Instrument
     from kadenz.lab.job import Result
 
 _OPTIONS = (
@@ -110,7 +111,7 @@ class Recorded:
 
 def record(
     asked: Asked,
-    instruments: Mapping[str, Sequence[str]],
+    instruments: Mapping[Instrument, Sequence[str]],
     *,
     quick: bool = False,
     defaults: Mapping[str, Any] | None = None,
@@ -136,11 +137,7 @@ def record(
         request
         for instrument, targets in instruments.items()
         for request in requests_of(
-            partial(wanted, instrument=instrument),
-            asked.work,
-            targets,
-            asked.conditions,
-            quick=quick,
+            wanted, asked.work, targets, asked.conditions, quick=quick, instrument=instrument
         )
     ]
     with stoppable() as stop, display_of(asked.as_json) as display:

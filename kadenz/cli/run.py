@@ -52,11 +52,9 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     _HOW,
     "--instrument",
     type=click.Choice(["counter", "scope", "model", "pins"]),
-    default="counter",
-    show_default=True,
     help="How time is measured: by a counter on the target; from outside by a scope; from "
     "outside in cycles of a timing model of the core; or by the counter, with pins that a logic "
-    "analyser sees.",
+    "analyser sees. Default: the campaign's, else counter.",
 )
 @option(
     _HOW,

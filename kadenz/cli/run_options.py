@@ -34,7 +34,7 @@ class What:
 class How:
     """Options under the heading How to measure."""
 
-    instrument: Instrument
+    instrument: Instrument | None
     rounds: int | None
     farm: Path | None
     timeout_s: float

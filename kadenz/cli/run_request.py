@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
-    from kadenz.config.manifest import CampaignEntry
+    from kadenz.config.manifest import CampaignEntry, Instrument
     from kadenz.config.target_name import TargetName
     from kadenz.lab.preparing import Request
 
@@ -60,25 +61,50 @@ def requests_of(
     conditions: Mapping[str, Any],
     *,
     quick: bool,
+    instrument: Instrument | None = None,
 ) -> list[Request]:
-    """One request for each campaign; `wanted` makes it from what differs between campaigns."""
-    return [
-        request_of(wanted, campaign, entry, targets, conditions)
-        for campaign, entry in _campaigns(work, quick=quick)
-    ]
+    """One request for each campaign; `wanted` makes it from what differs between campaigns.
+
+    `instrument` measures all targets; None: the campaign's own.
+    """
+    found = []
+    for campaign, entry in _campaigns(work, quick=quick):
+        names = _targets(campaign, targets)
+        by = {instrument: names} if instrument else _by_instrument(campaign, names)
+        measured_by = partial(wanted, instruments=by)
+        found.append(request_of(measured_by, campaign, entry, names, conditions))
+    return found
+
+
+def _by_instrument(
+    campaign: Campaign, names: Sequence[TargetName]
+) -> dict[Instrument, list[TargetName]]:
+    """The targets that each of the campaign's instruments measures.
+
+    UsageError for a target that none of them does.
+    """
+    from kadenz.lab.plan import matches
+
+    globs = campaign.instruments
+    for name in names:
+        if not any(matches(name, of) for of in globs.values()):
+            raise UsageError(
+                f"campaign {campaign.name}: no instrument of [instruments] measures {name}",
+                remedy='Name it there, for example counter = ["*"], or pass --instrument',
+            )
+    return {by: [name for name in names if matches(name, of)] for by, of in globs.items()}
 
 
 def request_of(
     wanted: Callable[..., Request],
     campaign: Campaign,
     entry: CampaignEntry,
-    targets: Sequence[str],
+    names: list[TargetName],
     conditions: Mapping[str, Any],
 ) -> Request:
     """The request for one campaign."""
     from kadenz.lab.conditions import choices, own_choices
 
-    names = _targets(campaign, targets)
     return wanted(
         campaign=campaign,
         entry=entry,

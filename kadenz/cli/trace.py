@@ -13,6 +13,7 @@ from kadenz.cli.option_groups import GroupedCommand
 from kadenz.cli.recording import Asked, print_json, record, recording_options
 
 if TYPE_CHECKING:
+    from kadenz.config.manifest import Instrument
     from kadenz.config.timeline import Timeline
 
 _SAMPLES = 20  # a picture needs few
@@ -32,7 +33,7 @@ _SECONDS = 1  # of periodic tasks: ten periods of the slowest
     help="For emulated targets. `records`: the target reads its own counter, for benchmarks that "
     "time themselves; the timeline then has no row of samples.",
 )
-def trace(instrument: str, **values: Any) -> int:
+def trace(instrument: Instrument, **values: Any) -> int:
     """Show who ran when in BENCHMARKs: threads, exceptions, samples and calls of the kernel.
 
     Each run folder gets `timelines/`: for each record a file for Perfetto and Chrome, a VCD for
@@ -131,7 +132,9 @@ def _length(asked: Asked) -> dict[str, list[int]]:
     return {"seconds": [_SECONDS]} if periodic else {"samples": [_SAMPLES]}
 
 
-def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[str]]:
+def _by_instrument(
+    targets: Sequence[str], instrument: Instrument
+) -> dict[Instrument, list[str]]:
     """The plugin watches emulated targets; Linux and the motion program record themselves."""
     from kadenz.config.target_name import parse_target
     from kadenz.lab.profile.watching import records_releases
@@ -140,8 +143,12 @@ def _by_instrument(targets: Sequence[str], instrument: str) -> dict[str, list[st
     motion = [name for name in host if records_releases(parse_target(name))]
     rest = [name for name in targets if name not in host]
     linux = [name for name in host if name not in motion]
-    found = {instrument: rest} if rest or not host else {}
-    return found | {kind: some for kind, some in (("ftrace", linux), ("counter", motion)) if some}
+    found: dict[Instrument, list[str]] = {instrument: rest} if rest or not host else {}
+    if linux:
+        found["ftrace"] = linux
+    if motion:
+        found["counter"] = motion
+    return found
 
 
 def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:

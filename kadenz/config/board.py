@@ -43,6 +43,8 @@ class TimingModel(FileModel, kw_only=True, frozen=True):
     """The model that turns the instructions of an emulated core into cycles of the real one."""
 
     name: str  # folder under instruments/models/
+    # The clock of the chip in Hz, for which the parameters hold; 0: not stated.
+    hz: Annotated[int, msgspec.Meta(ge=0)] = 0
     # Values of parameters on this board: cycles, or the least and the most. The others keep the
     # ranges of the model.
     parameters: dict[str, int | tuple[int, int]] = msgspec.field(default_factory=dict)

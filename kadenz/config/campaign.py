@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -17,6 +17,9 @@ from kadenz.errors import UsageError
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 # A number, or a word such as "deadline".
 Values = Value | Annotated[list[Value], msgspec.Meta(min_length=1)]
+
+# What a call may measure by; the others belong to profiles, timelines and imported captures.
+Chosen = Literal["counter", "scope", "model", "pins"]
 
 _MOST_POINTS = 100_000  # of one benchmark
 
@@ -81,6 +84,10 @@ class Campaign(FileModel, kw_only=True, frozen=True):
     title: str
     study: str = ""  # id of the study it repeats, as in published/published.csv
     targets: list[str]
+    # The targets that each instrument measures, as globs; of one that several name, several runs.
+    instruments: dict[Chosen, tuple[str, ...]] = msgspec.field(
+        default_factory=lambda: {"counter": ("*",)}
+    )
     conditions: dict[str, str] = msgspec.field(
         default_factory=dict
     )  # description of the conditions

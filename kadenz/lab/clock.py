@@ -11,12 +11,12 @@ from kadenz.config.manifest import (
     ClockEntry,
     Distribution,
     Manifest,
-    ModelEntry,
     RecordEntry,
     Tier,
 )
 from kadenz.host.clock import RateOverRun
 from kadenz.store import Run
+from kadenz.targets.timing_model import Model
 from kadenz.wire.messages import Hello
 
 INSTRUCTION = "instruction"
@@ -37,22 +37,22 @@ def clock_class(tier: Tier, virtual: str, server: ServerClock = "hardware") -> C
 
 
 def clock_entry(
-    hello: Hello, kind: ClockClass, unit: str, model: ModelEntry | None = None
+    hello: Hello, kind: ClockClass, unit: str, model: Model | None = None
 ) -> ClockEntry:
     """The clock that the target declares. Counted instructions have no rate: their hz is 0.
 
-    With a timing model the clock is the model's.
+    With a timing model the clock is the model's, at the rate of the board's chip.
     """
     if model is not None:
-        name = f"model of {model.title}"
+        entry = model.entry
         return ClockEntry(
             clock_class="cycle-model",
-            name=name,
-            hz=0,
+            name=f"model of {entry.title}",
+            hz=model.hz,
             bits=64,
             unit="cycle",
-            checked_against=model.checked,
-            model=model,
+            checked_against=entry.checked,
+            model=entry,
         )
     return ClockEntry(
         clock_class=kind,

@@ -114,8 +114,10 @@ class Job:
 
     @property
     def labels(self) -> list[str]:
-        """The target, and the labels of its conditions."""
-        return [str(self.name), *(word for one in self.conditions for word in one.labels)]
+        """The target, the instrument unless it is the counter, and the labels of its conditions."""
+        instrument = [self.instrument] if self.instrument != "counter" else []
+        words = (word for condition in self.conditions for word in condition.labels)
+        return [str(self.name), *instrument, *words]
 
     def entries(self) -> list[ConditionEntry]:
         """The conditions as the manifest lists them: the campaign's own, then those of the run.
@@ -144,12 +146,11 @@ class Job:
         tier: Tier = self.name.tier  # type: ignore[assignment]  # checked by parse_target
         unit = clock_unit(self.name, inventory.board(self.name.board))
         model = timing_model(self.name) if self.instrument == "model" else None
-        entry = model.entry if model is not None else None
         server = board_server(self.name, self.setup.link)
         on = server.clock if server is not None else "hardware"
         kind = clock_class(tier, self.host.entry.virtual, on)
         unit = kind if tier == "board" and kind == INSTRUCTION else unit  # of an emulator
-        return clock_entry(self.catalog.hello, kind, unit, entry)
+        return clock_entry(self.catalog.hello, kind, unit, model)
 
 
 def probe_word(probe: str) -> str:

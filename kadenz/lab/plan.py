@@ -55,9 +55,13 @@ class Point:
 
 def concerns(benchmark: Benchmark, target: TargetName) -> bool:
     """Whether a campaign's benchmark is meant for this target."""
-    patterns = benchmark.targets
-    return not patterns or any(
-        fnmatch.fnmatchcase(name, p) for p in patterns for name in (str(target), target.parts)
+    return not benchmark.targets or matches(target, benchmark.targets)
+
+
+def matches(target: TargetName, globs: Sequence[str]) -> bool:
+    """Whether one of `globs` matches the target's name, or the name that every lab understands."""
+    return any(
+        fnmatch.fnmatchcase(name, glob) for glob in globs for name in (str(target), target.parts)
     )
 
 

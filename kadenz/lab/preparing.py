@@ -65,7 +65,8 @@ class Request:
     choices: Sequence[Choice] = ()  # of conditions
     # Of targets whose table in the lab names conditions, instead.
     own_choices: Mapping[TargetName, Sequence[Choice]] = field(default_factory=dict)
-    instrument: Instrument = "counter"
+    # The targets that each instrument measures; none: the counter measures all.
+    instruments: Mapping[Instrument, Sequence[TargetName]] = field(default_factory=dict)
     extra_bench: Sequence[Path] = ()  # C files of benchmarks outside the suite
     overrides: Mapping[str, Sequence[Value]] = field(default_factory=dict)  # --set
     link: BoardLink = DEFAULT  # how boards are reached
@@ -77,12 +78,19 @@ class Request:
     traced: bool = False  # with a timeline of each record
     fresh: bool = False  # nothing is taken from the store of values
 
+    @property
+    def measured(self) -> list[tuple[Instrument, TargetName]]:
+        """Each instrument with each of its targets."""
+        by = self.instruments or {"counter": self.targets}
+        return [(instrument, name) for instrument, names in by.items() for name in names]
+
 
 @dataclass(frozen=True)
 class _Variant:
-    """A target under one combination of conditions, and its image."""
+    """A target under an instrument and one combination of conditions, and its image."""
 
     name: TargetName
+    instrument: Instrument
     conditions: tuple[Condition, ...]
     setup: Setup
     image: Image
@@ -93,14 +101,15 @@ def check(request: Request) -> None:
     if not request.targets:
         raise UsageError("nothing to measure on: no target", remedy="Name one with --target")
     check_link(request.targets, request.link)
+    for instrument, name in request.measured:
+        check_instrument(name, instrument)
+        if request.profiled:
+            check_profiled(name, instrument)
+        if request.traced:
+            check_traced(name, instrument)
     for name in request.targets:
-        check_instrument(name, request.instrument)
         check_tools(name)
         check_board(name, request.link)
-        if request.profiled:
-            check_profiled(name, request.instrument)
-        if request.traced:
-            check_traced(name, request.instrument)
     if all(name.kernel for name in request.targets):  # else an image may have its own benchmarks
         check_declared(request.campaign, request.overrides, request.extra_bench)
     elif request.extra_bench and not any(name.kernel for name in request.targets):
@@ -139,12 +148,12 @@ def prepare(request: Request, progress: Progress) -> list[Job]:
 def _variants(request: Request, progress: Progress) -> list[_Variant]:
     """Every combination; an image that several share is built once."""
     asked = [
-        (name, conditions)
-        for name in request.targets
+        (instrument, name, conditions)
+        for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
     ]
     found: list[_Variant] = []
-    for name, conditions in asked:
+    for instrument, name, conditions in asked:
         setup = setup_of(name)
         setup.link = request.link.over(request.places.get(name, DEFAULT)).over(setup.link)
         setup.profiled, setup.traced = request.profiled, request.traced
@@ -152,19 +161,24 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None
-        image = next((v.image for v in found if _same_image(v, name, setup)), None)
+        same = (v.image for v in found if _same_image(v, name, instrument, setup))
+        image = next(same, None)
         if image is None:
             if setup.image is None:
                 progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
-            image = image_of(name, request.instrument, setup, request.extra_bench)
-        found.append(_Variant(name, conditions, setup, image))
+            image = image_of(name, instrument, setup, request.extra_bench)
+        found.append(_Variant(name, instrument, conditions, setup, image))
     return found
 
 
-def _same_image(variant: _Variant, name: TargetName, setup: Setup) -> bool:
+def _same_image(
+    variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup
+) -> bool:
     kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
     built = [(one.kernel_source, one.image, one.isa) for one in (variant.setup, setup)]
-    return variant.name == name and kernels[0] == kernels[1] and built[0] == built[1]
+    marks = marks_of(variant.instrument), marks_of(instrument)
+    of = (variant.name, kernels[0], built[0], marks[0])
+    return of == (name, kernels[1], built[1], marks[1])
 
 
 def _ask_guests(variants: Sequence[_Variant]) -> None:
@@ -210,18 +224,18 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
             catalog_of[key] = _catalog(one, own, request)
         if image not in counter_of:
             counter_of[image] = check_counter(
-                one.name, request.instrument, one.image, one.setup.guest
+                one.name, one.instrument, one.image, one.setup.guest
             )
             warnings_of[image] = port_warnings(one.name, one.image, one.setup)
         name = named(one.name, catalog_of[key].hello)
         jobs.append(
             Job(
                 name=name,
-                instrument=request.instrument,
+                instrument=one.instrument,
                 image=one.image,
                 catalog=catalog_of[key],
                 points=[],
-                make=_maker(replace(one, name=name), one.setup, request),
+                make=_maker(replace(one, name=name), one.setup),
                 host=host,
                 origin=origin,
                 timeout_s=request.timeout_s,
@@ -234,9 +248,9 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
     return jobs
 
 
-def _maker(variant: _Variant, setup: Setup, request: Request) -> Callable[[], Target]:
+def _maker(variant: _Variant, setup: Setup) -> Callable[[], Target]:
     """Makes fresh executions of a variant."""
-    return partial(make_target, variant.name, request.instrument, variant.image, setup)
+    return partial(make_target, variant.name, variant.instrument, variant.image, setup)
 
 
 def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
@@ -245,9 +259,9 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
     known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:  # perhaps asked for another instrument
-        check_hello(variant.name, image, known.hello, marks_of(request.instrument))
+        check_hello(variant.name, image, known.hello, marks_of(variant.instrument))
         return known
-    target = _maker(variant, setup, request)()
+    target = _maker(variant, setup)()
     silence_s = request.timeout_s if setup.image is not None else catalogs.silence_s(setup)
     try:
         catalog = catalogs.ask(target, name, image, silence_s=silence_s)
@@ -256,7 +270,7 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
         for condition in own:
             error = condition.refused(failure)
         raise error from None
-    check_hello(variant.name, image, catalog.hello, marks_of(request.instrument))
+    check_hello(variant.name, image, catalog.hello, marks_of(variant.instrument))
     if not own:
         catalogs.remember(image, catalog)
     return catalog

@@ -12,6 +12,7 @@ from kadenz.analysis.comparing import THRESHOLD
 from kadenz.analysis.results import RunResult
 from kadenz.analysis.standings import Cell, Group, Row
 from kadenz.analysis.units import CLASS_MEANING
+from kadenz.config.quantity import Quantity
 from kadenz.report import digits, labels
 from kadenz.report.families import family_of
 from kadenz.report.svg import style
@@ -21,6 +22,7 @@ from kadenz.report.svg.ratios import Row as Marks
 from kadenz.report.svg.symbols import symbol
 from kadenz.report.table import Cell as TableCell
 from kadenz.report.table import Table
+from kadenz.stats.plain import plain
 
 UNLIKE = "‡"
 AT_ONCE = 6  # columns of one table on a page
@@ -50,11 +52,12 @@ class System:
 
 @dataclass(frozen=True)
 class Field:
-    """A cell of the page: `kind` is a CSS class, `share` the bar's length in percent of the largest
-    figure in the row, `words` what hovering says."""
+    """A cell of the page: `kind` is a CSS class, `of_period` the share of the period, `share` the
+    bar's length in percent of the largest figure in the row, `words` what hovering says."""
 
     text: str
     kind: str
+    of_period: str
     share: float
     words: str
 
@@ -174,6 +177,7 @@ def _fields(row: Row) -> list[Field]:
         Field(
             _text(cell, row),
             _kind(cell, row, place),
+            "" if cell.of_period is None else f"{plain(100.0 * cell.of_period, 2)} %",
             100.0 * max(cell.figure or 0.0, 0.0) / largest if largest > 0.0 else 0.0,
             _words(cell, row),
         )
@@ -226,6 +230,10 @@ def _answer(group: Group, systems: Sequence[System]) -> str:
 def _decides(group: Group, systems: Sequence[System]) -> str:
     """What decides in a table, and what does not."""
     meaning = f"Clock class {group.unit.clock_class}: {CLASS_MEANING[group.unit.clock_class]}."
+    if group.period_us:
+        rates = labels.listed([f"{rate / 1e6:g} MHz" for rate in group.rates])
+        period = Quantity(group.period_us, "us")
+        meaning += f" Percentages are shares of a period of {labels.quantity(period)} at {rates}."
     if len(systems) == 1:
         return f"{meaning} No other system has this unit: nothing here is compared."
     if not group.rows:

@@ -47,6 +47,7 @@ def _group(group: Group, systems: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "clock_class": group.unit.clock_class,
         "counted_of": group.of,
         "decided_by": "order" if group.exact else "intervals",
+        "period_us": group.period_us or None,
         "systems": systems,
         "rows": [_row(row, letters) for row in in_order(group).rows],
         "without_figure": [
@@ -88,6 +89,7 @@ def _cell(cell: Cell) -> dict[str, Any]:
         "median": cell.figure,
         "p99": cell.p99,
         "max": cell.largest,
+        "share_of_period": cell.of_period,
         "status": status,
         "reason": cell.reason,
         "note": cell.note,

@@ -40,6 +40,7 @@ class Model:
     name: str
     file: ModelFile
     parameters: dict[str, tuple[int, int]]
+    hz: int = 0  # the clock of the board's chip; 0: not stated
 
     @property
     def has_interval(self) -> bool:
@@ -87,7 +88,7 @@ def model(board: str, given: TimingModel) -> Model:
                 remedy=f"For example {name} = {list(values[name])}, the model's own range",
             )
         values[name] = (low, high)
-    return Model(given.name, file, values)
+    return Model(given.name, file, values, given.hz)
 
 
 def plugin(of: str, qemu: str) -> Path:

@@ -44,7 +44,7 @@ def test_options_arrive_with_their_types() -> None:
     words = ["demo", "--rounds", "5", "--load", "disk", "--port", "/dev/x", "--no-wait"]
     found = RunOptions.of(run.make_context("run", words).params)
     assert found.what.work == ("demo",)
-    assert (found.how.rounds, found.how.wait, found.how.instrument) == (5, False, "counter")
+    assert (found.how.rounds, found.how.wait, found.how.instrument) == (5, False, None)
     assert found.conditions["load"] == ("disk",)
     assert found.link.port == "/dev/x"
 
