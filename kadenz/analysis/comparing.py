@@ -7,7 +7,6 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kadenz.analysis.breakdown import has_probes
 from kadenz.analysis.cycles_missed import (
     MISSES,
     asks_for_deadlines,
@@ -30,6 +29,7 @@ from kadenz.analysis.judging import (
 )
 from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
+from kadenz.analysis.structures import unjudged
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.analysis.work import same_work
@@ -380,8 +380,8 @@ def _context(left: SameRuns, right: SameRuns) -> str:
         note = run.manifest.benchmark_notes.get(entry.bench)
         if note:
             return note
-        if has_probes(entry):
-            return "samples are what was tried, not what it took: compare where it breaks down"
+        if why := unjudged(entry):
+            return why
     return "a property of the clock or of the machine" if left.nature == "context" else ""
 
 

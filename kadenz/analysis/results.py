@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
@@ -15,6 +15,7 @@ from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.named_point import NamedPoint
 from kadenz.analysis.outliers import Outliers
 from kadenz.analysis.periods import Periods
+from kadenz.analysis.structures import Structure
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry, Warning  # noqa: A004
 from kadenz.config.params import Params
@@ -32,6 +33,8 @@ from kadenz.stats.prediction import MaximumBound
 from kadenz.stats.size_fit import SizeFit
 from kadenz.stats.summary import Summary
 from kadenz.stats.tail import Tail
+
+S = TypeVar("S", bound=Structure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,82 +93,6 @@ class Pooled:
     exceedance: Exceedance
 
 
-@dataclass(frozen=True)
-class BatchResult:
-    """A batch of `iterations` timed as one, less the empty loop: ticks for one iteration.
-
-    `per_iteration` = (batch - empty) / iterations of the medians over the repetitions; `batch` and
-    `empty` are those medians, `low` and `high` the extremes over pairs of repetitions.
-    """
-
-    iterations: int
-    repetitions: int
-    batch: float
-    empty: float
-    per_iteration: float
-    low: float
-    high: float
-    modelled: tuple[float, float] | None = None  # per iteration, of a timing model
-
-    @property
-    def total(self) -> float:
-        """Ticks of the whole batch less the empty loop."""
-        return self.batch - self.empty
-
-
-@dataclass(frozen=True)
-class BreakdownResult:
-    """Where a task set misses its first deadline, by the probes of `hartstone/`.
-
-    Utilisations are shares of the processor; a step is what the experiment changed. `kept` is the
-    last probe without a miss and `missed` the first one with: the breakdown is between them. None
-    if even the baseline missed, or if nothing did.
-    """
-
-    probes: int
-    baseline: float
-    kept_step: int | None
-    kept: float | None
-    missed_step: int | None
-    missed: float | None
-    contradictions: int  # probes that met their deadlines at or above a step that missed
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some samples of a record: their number, least, median and largest, in ticks."""
-
-    n: int
-    min: float
-    median: float
-    max: float
-
-
-@dataclass(frozen=True)
-class TickSplit:
-    """The first samples, those with a tick of the kernel in them, and all others. None: there are
-    none of that kind."""
-
-    cold: Part | None
-    ticked: Part | None
-    plain: Part | None
-
-
-@dataclass(frozen=True)
-class CountedResult:
-    """Operations counted in windows: of all windows together, and the extremes of single ones.
-
-    `ticks` is the length of all windows; the others are ticks per operation.
-    """
-
-    windows: int
-    operations: int
-    ticks: float
-    per_operation: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, eq=False)
 class RecordResult(NamedPoint):
     """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
@@ -177,10 +104,7 @@ class RecordResult(NamedPoint):
     reason: str
     lanes: tuple[LaneResult, ...]
     pooled: Pooled | None = None
-    batch: BatchResult | None = None
-    counted: CountedResult | None = None
-    breakdown: BreakdownResult | None = None
-    tick_split: TickSplit | None = None
+    structures: tuple[Structure, ...] = ()
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
 
@@ -190,6 +114,20 @@ class RecordResult(NamedPoint):
         if not self.usable:
             return None
         return next((lane for lane in self.lanes if lane.summary is not None), None)
+
+    def structure(self, kind: type[S]) -> S | None:
+        """What the record has of this kind besides its lanes."""
+        return next((one for one in self.structures if isinstance(one, kind)), None)
+
+    @property
+    def one(self) -> float | None:
+        """Ticks of one execution, if they are not a sample's."""
+        return next((one.one for one in self.structures if one.one is not None), None)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is timed as a whole: its lanes have no distribution to show."""
+        return any(one.whole for one in self.structures)
 
     @property
     def planned(self) -> int:

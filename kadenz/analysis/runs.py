@@ -6,27 +6,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from kadenz.analysis.batches import ITERATIONS, batch_lanes, batch_result
-from kadenz.analysis.breakdown import breakdown_of
-from kadenz.analysis.counted import counted_of
 from kadenz.analysis.deadlines import Asked, Misses, misses_of
 from kadenz.analysis.jitter import JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
+from kadenz.analysis.modelled import modelled_ends
 from kadenz.analysis.outliers import ALPHA, Recorded
 from kadenz.analysis.periods import other_rate_of, periods_of
 from kadenz.analysis.results import (
-    BatchResult,
     LaneResult,
     Pooled,
     RecordResult,
     RunResult,
     Samples,
 )
+from kadenz.analysis.structures import structures_of
 from kadenz.analysis.sweeps import sweeps_of
-from kadenz.analysis.tick_split import tick_split_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import (
     INTERVAL,
@@ -36,7 +31,7 @@ from kadenz.config.manifest import (
     RecordEntry,
     Warning,  # noqa: A004
 )
-from kadenz.config.params import PERIOD, number
+from kadenz.config.params import PERIOD
 from kadenz.side_by_side import side_by_side
 from kadenz.stats.box import box
 from kadenz.stats.common_causes import SHARE, Worst
@@ -101,18 +96,16 @@ def analyse_record(
         lambda lane: _lane(run, entry, lane, worst, deadlines), entry.series, _largest_lane(entry)
     )
     sorted_lanes = [lane.ordered for lane in lanes if lane.ordered is not None]
-    batch = _batch(run, entry)
+    structures = structures_of(run, entry)
+    together = len(sorted_lanes) > 1 and not any(one.whole for one in structures)
     return RecordResult(
         entry=entry,
         unit=unit,
         usable=True,
         reason=entry.reason,
         lanes=tuple(lane.result for lane in lanes),
-        pooled=_pool(sorted_lanes, entry) if batch is None and len(sorted_lanes) > 1 else None,
-        batch=batch,
-        counted=counted_of(run, entry),
-        breakdown=breakdown_of(run, entry),
-        tick_split=tick_split_of(run, entry),
+        pooled=_pool(sorted_lanes, entry) if together else None,
+        structures=structures,
         misses=misses_of([(run, entry, [lane.counted for lane in lanes])], deadlines),
         notes=tuple(_notes(entry)),
     )
@@ -163,7 +156,7 @@ def _lane(
         periods=periods_of(run, entry, lane),
         other_rate=other_rate_of(run, entry, lane),
     )
-    result = replace(result, modelled=_modelled(run, entry, lane, cold))
+    result = replace(result, modelled=modelled_ends(run, entry, lane, cold))
     if gap:
         result.gaps["jitter"] = gap
     return _Lane(result, ordered, counted)
@@ -295,31 +288,6 @@ def _pool(parts: list[Ordered], entry: RecordEntry) -> Pooled:
         box=box(together),
         exceedance=exceedance(together, missed=sum(lane.missed for lane in entry.series)),
     )
-
-
-def _batch(run: Run, entry: RecordEntry) -> BatchResult | None:
-    lanes = batch_lanes(entry)
-    if lanes is None:
-        return None
-    batch, empty = (run.samples(entry, entry.series[lane])[entry.cold :] for lane in lanes)
-    iterations = number(entry.params, ITERATIONS)
-    found = batch_result(iterations, batch, empty)
-    ends = [_modelled(run, entry, entry.series[lane], entry.cold) for lane in lanes]
-    if found is None or ends[0] is None or ends[1] is None:
-        return found
-    low, high = ((whole - loop) / iterations for whole, loop in zip(*ends, strict=True))
-    return replace(found, modelled=(low, high))
-
-
-def _modelled(
-    run: Run, entry: RecordEntry, lane: LaneEntry, cold: int
-) -> tuple[float, float] | None:
-    """The medians of both ends of a timing model's interval, in ticks; None without one."""
-    beside = entry.companions(lane)
-    ends = [run.samples(entry, beside[kind])[cold:] for kind in INTERVAL if kind in beside]
-    if len(ends) != len(INTERVAL) or not all(values.size for values in ends):
-        return None
-    return float(np.median(ends[0])), float(np.median(ends[1]))
 
 
 def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:

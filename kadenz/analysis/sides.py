@@ -8,29 +8,38 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kadenz.analysis.batches import ITERATIONS, batch_lanes
-from kadenz.analysis.counted import counts_operations, windows_of
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.results import Samples
 from kadenz.analysis.runs import described, refusal
+from kadenz.analysis.structures import Compared, compared_of
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import REPEATABLE, LaneEntry, RecordEntry
-from kadenz.config.params import number
+from kadenz.stats.errors import Undefined
 from kadenz.stats.ordered import order
 from kadenz.stats.replicate import LessLoop
 from kadenz.stats.samples import exact_mean
 from kadenz.store import Run
 
-BATCH_LANE = "per iteration"
-PER_OPERATION = " per operation"  # behind the name of a lane of windows
 Series = Samples | LessLoop
 
 
 def lanes_of(entry: RecordEntry) -> list[str]:
-    """The lanes with figures: one of a batch with its empty loop; windows by their operations."""
-    if batch_lanes(entry) is not None:
-        return [BATCH_LANE]
-    return [lane.name + PER_OPERATION * counts_operations(entry, lane) for lane in entry.series]
+    """The names of its compared lanes, as their structure calls them."""
+    return list(_compared(entry))
+
+
+def _compared(entry: RecordEntry) -> dict[str, Compared]:
+    every = [compared_of(entry, lane) or _samples(entry, lane) for lane in entry.series]
+    return {one.name: one for one in every if one.name}
+
+
+def _samples(entry: RecordEntry, lane: LaneEntry) -> Compared:
+    def read(run: Run, scale: float) -> Samples:
+        warm = described(run, entry, lane)
+        # Without scaling, integers stay integers, which stats count exactly.
+        return warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
+
+    return Compared(lane.name, read)
 
 
 def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Series]], str]:
@@ -50,46 +59,18 @@ def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Se
 def series_of(run: Run, entry: RecordEntry, lane: str) -> tuple[str, Series | None]:
     """Warm samples of a lane in the unit of figures, or the reason for none.
 
-    This is the only place where clocks of different rates meet. A batch is its total less the empty
-    loop, per iteration (mazzi2021, equation 1), with the loop's repetitions. A window is the time
-    of one of its operations.
+    This is the only place where clocks of different rates meet.
     """
     refused = refusal(entry)
     if refused:
         return refused, None
-    scale = unit_of(entry.unit, run.manifest.clock).scale
-    if lane == BATCH_LANE:
-        return _batch(run, entry, scale)
-    name = lane.removesuffix(PER_OPERATION)
-    known = {one.name: one for one in entry.series}
-    if name not in known:
-        return f"it has no lane {name}", None
-    if counts_operations(entry, known[name]) != (name != lane):
-        return "operations in its windows were counted on one side only", None
-    if name != lane:
-        return _operations(run, entry, known[name], scale)
-    warm = described(run, entry, known[name])
-    # Without scaling, integers stay integers, which stats count exactly.
-    return "", warm if scale == 1.0 else np.asarray(warm * np.float64(scale))
-
-
-def _batch(run: Run, entry: RecordEntry, scale: float) -> tuple[str, Series | None]:
-    lanes = batch_lanes(entry)
-    if lanes is None:
-        return "it is not a batch there", None
-    whole, loop = (run.samples(entry, entry.series[i])[entry.cold :] for i in lanes)
-    if whole.size == 0 or loop.size == 0:
-        return "a batch without its empty loop: its total includes the loop", None
-    return "", LessLoop(whole, loop, number(entry.params, ITERATIONS) / scale)
-
-
-def _operations(
-    run: Run, entry: RecordEntry, lane: LaneEntry, scale: float
-) -> tuple[str, Series | None]:
-    counted = windows_of(run, entry, lane)
-    if counted is None:
-        return "its windows have no counts of operations", None
-    return "", counted[0] / counted[1] * scale
+    compared = _compared(entry)
+    if lane not in compared:
+        return f"it has {', '.join(compared) or 'no lane'} instead of {lane}", None
+    try:
+        return "", compared[lane].read(run, unit_of(entry.unit, run.manifest.clock).scale)
+    except Undefined as error:
+        return error.reason, None
 
 
 def as_figures(run: Series) -> Samples:

@@ -16,6 +16,7 @@ from kadenz.analysis.judging import Outcome
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
+from kadenz.analysis.structures import unjudged
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant
 from kadenz.analysis.work import in_a_task, span
@@ -222,7 +223,7 @@ def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[
     found: dict[tuple[str, str], _Bench] = {}
     for number, own in enumerate(runs):
         for record in (record for run in own for record in run.records):
-            if record.nature == "context" or record.breakdown is not None:
+            if record.nature == "context" or unjudged(record.entry):
                 continue
             bench = found.setdefault((record.bench, record.unit.key), _Bench())
             if _figures([record]) is None:
@@ -242,17 +243,10 @@ def _figures(records: Sequence[RecordResult]) -> OverRounds | None:
     """Median, p99 and maximum over the rounds, in ticks; per iteration of a batch or per operation
     of a window, without the other two."""
     usable = [record for record in records if record.usable]
-    each = [value for record in usable if (value := _each(record)) is not None]
+    each = [record.one for record in usable if record.one is not None]
     if each:
         return OverRounds(statistics.median_low(each), None, max(each))
     return over_rounds(usable)
-
-
-def _each(record: RecordResult) -> float | None:
-    """Ticks per iteration of a batch, or per operation of a window."""
-    if record.batch is not None:
-        return record.batch.per_iteration
-    return record.counted.per_operation if record.counted is not None else None
 
 
 class _Judge:
@@ -360,7 +354,7 @@ def _cell(
 ) -> Cell:
     of = _figures(records)
     if of is not None:
-        unit, alone = records[0].unit, records[0].batch or records[0].counted
+        unit, alone = records[0].unit, records[0].one is not None
         figure = unit.figure(of.median)
         return Cell(
             figure=figure,

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.analysis.counted import windows_of
 from kadenz.analysis.differences import configuration
+from kadenz.analysis.structures.windows import windows_of
 from kadenz.analysis.systems import system_conditions
 from kadenz.analysis.units import unit_of
 from kadenz.archive.place import need_pyarrow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -150,16 +151,9 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         return _Row(record.bench, where, name, empty, labels.unit(unit), styled("{}", gap))
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     status = _status(lane, alone=len(record.lanes) == 1)
-    if record.batch is not None and lane is record.main:
-        status += (
-            f"; {digits.figure(record.batch.per_iteration, unit)} per iteration, empty loop "
-            "subtracted"
-        )
-    if record.counted is not None:
-        status += (
-            f"; {record.counted.operations:,} operations, "
-            f"{digits.figure(record.counted.per_operation, unit)} each"
-        )
+    said = [one.status(partial(digits.figure, unit=unit)) for one in record.structures]
+    if lane is record.main:
+        status += "".join(f"; {words}" for words in said if words)
     if lane.modelled is not None:
         status += f"; model {digits.interval(*lane.modelled, unit)}"
     figures = (
@@ -220,7 +214,7 @@ def _gaps(result: RunResult) -> list[str]:
     lanes = [
         lane
         for record in result.records
-        if record.usable and record.batch is None  # a batch is timed once and has no percentiles
+        if record.usable and not record.whole  # a batch is timed once and has no percentiles
         for lane in record.lanes
     ]
     missing = [lane.percentile("p99") for lane in lanes if lane.summary is not None]

@@ -118,7 +118,7 @@ def histograms(bench: str, runs: Named) -> list[Plot]:
             plots += [
                 _histogram(label, record, lane, colour, same)
                 for lane in record.lanes
-                if lane.histogram is not None and varies(lane) and record.batch is None
+                if lane.histogram is not None and varies(lane) and not record.whole
             ]
     return plots
 
@@ -161,7 +161,7 @@ def boxes(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
         units = set()
         for bench in benches:
             for record in run.records:
-                if record.bench != bench or not record.usable or record.batch is not None:
+                if record.bench != bench or not record.usable or record.whole:
                     continue
                 for lane in record.lanes:
                     if lane.box is None or lane.summary is None:
@@ -219,7 +219,7 @@ def time_series(bench: str, runs: Named) -> list[Plot]:
     same = labels.constants(bench, [run for _, run in runs])
     for colour, label, run in labels.styled(runs):
         for record in run.records:
-            if record.bench != bench or not record.usable or record.batch is not None:
+            if record.bench != bench or not record.usable or record.whole:
                 continue
             plots += [
                 _series(label, record, lane, colour, same)

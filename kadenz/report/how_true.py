@@ -148,16 +148,15 @@ def _records(run: RunResult, named: Points) -> dict[_Point, RecordResult]:
 
 
 def _figures(record: RecordResult) -> dict[_Key, Figure]:
-    """Of a batch one iteration, else the statistics of each lane; by lane and statistic."""
+    """Of a batch one iteration, of a window one operation, else the statistics of each lane."""
     scale = record.unit.figure
 
     def span(of: tuple[float, float] | None) -> tuple[float, float] | None:
         return None if of is None else (scale(of[0]), scale(of[1]))
 
-    batch = record.batch
-    if batch is not None:
-        one = Figure(record, scale(batch.per_iteration), span(batch.modelled))
-        return {(digits.ABSENT, "mean"): one}
+    if record.one is not None:
+        modelled = next((one.modelled for one in record.structures if one.modelled), None)
+        return {(digits.ABSENT, "mean"): Figure(record, scale(record.one), span(modelled))}
     found = {}
     for lane in record.lanes:
         if lane.summary is None or lane.entry.companion_of:

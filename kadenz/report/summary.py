@@ -6,7 +6,6 @@ Figures are in the unit that the row names; missing figures are None, and `gaps`
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from kadenz.analysis.deadlines import Misses
@@ -196,42 +195,11 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             "outliers_extra": _maybe(record, lane.periodic.extra),
             "outliers_tick": lane.periodic.tick_fits,
         }
-    figures |= _of_suites(record)
-    if record.batch is not None and lane is record.main:
-        batch = record.batch
-        figures |= {
-            "iterations": batch.iterations,
-            "per_iteration": unit.figure(batch.per_iteration),
-            "batch": unit.figure(batch.batch),
-            "empty_loop": unit.figure(batch.empty),
-        }
+    if lane is record.main:
+        for structure in record.structures:
+            figures |= structure.row(unit)
     figures["gaps"] = dict(lane.gaps) | {p.name: p.reason for p in lane.percentiles if p.reason}
     return figures
-
-
-def _of_suites(record: RecordResult) -> Row:
-    """Fields that only the records of some suites have."""
-    unit = record.unit
-    row: Row = {}
-    if record.counted is not None:
-        counted = record.counted
-        row |= {
-            "windows": counted.windows,
-            "operations": counted.operations,
-            "windows_sum": unit.figure(counted.ticks),
-            "per_operation": unit.figure(counted.per_operation),
-            "per_operation_low": unit.figure(counted.low),
-            "per_operation_high": unit.figure(counted.high),
-        }
-    if record.tick_split is not None:
-        row["tick_split"] = {
-            name: part
-            and {"n": part["n"]} | {k: unit.figure(part[k]) for k in ("min", "median", "max")}
-            for name, part in asdict(record.tick_split).items()
-        }
-    if record.breakdown is not None:
-        row["breakdown"] = asdict(record.breakdown)
-    return row
 
 
 def sweep_row(result: RunResult, number: int) -> Row:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.differences import differences
@@ -178,29 +179,15 @@ def _remarks(record: RecordResult) -> list[str]:
         return [f"{status}: {record.reason}"]
     found = list(record.notes)
     unit = record.unit
-    if record.batch is not None:
-        one = digits.figure(record.batch.per_iteration, unit)
-        found.append(
-            f"one of {record.batch.iterations:,} iterations takes {one} {unit.label}, less "
-            "the empty loop" + _modelled_batch(record)
-        )
-    if record.counted is not None:
-        one = digits.figure(record.counted.per_operation, unit)
-        found.append(
-            f"windows with {record.counted.operations:,} operations: one takes {one} {unit.label}"
-        )
+    sentences = [
+        one.sentence(partial(digits.figure, unit=unit), unit.label) for one in record.structures
+    ]
+    found += [sentence for sentence in sentences if sentence]
     found += _missed_words(record.misses)
     for lane in record.lanes:
         where = f"{lane.name}: " if len(record.lanes) > 1 else ""
         found += [where + words for words in _lane_remarks(record, lane)]
     return found
-
-
-def _modelled_batch(record: RecordResult) -> str:
-    """The interval of a timing model, for one iteration."""
-    if record.batch is None or record.batch.modelled is None:
-        return ""
-    return f"; {digits.interval(*record.batch.modelled, record.unit)} by the model's parameters"
 
 
 def _lane_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from kadenz.analysis import analyse
 from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.gating import gate
-from kadenz.analysis.results import BreakdownResult
+from kadenz.analysis.structures.breakdown import Breakdown
 from kadenz.report.families import hartstone
 from kadenz.store import read_run
 from tests.synthetic import LINUX, Point, manifest, write_run
@@ -32,11 +32,11 @@ def written(folder: Path, probes: list[tuple[int, int, int]], *, name: str = "ru
     return write_run(folder, manifest(LINUX, id=name), [point])
 
 
-def probed(folder: Path, probes: list[tuple[int, int, int]]) -> BreakdownResult:
+def probed(folder: Path, probes: list[tuple[int, int, int]]) -> Breakdown:
     result = analyse(read_run(written(folder, probes)))
     table = hartstone.table([("A", result)])
     assert table is not None and len(table.rows) == 1
-    found = result.records[0].breakdown
+    found = result.records[0].structure(Breakdown)
     assert found is not None
     return found
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from kadenz.analysis import analyse
-from kadenz.analysis.batches import batch_result
 from kadenz.analysis.differences import differences
+from kadenz.analysis.structures.batch import batch_of
 from kadenz.analysis.units import unit_of
 from kadenz.errors import StoreError
 from kadenz.report.summary import run_summary
@@ -149,7 +149,7 @@ def test_sweeps_with_different_parameters_are_separate(tmp_path: Path) -> None:
 def test_a_batch_gives_one_iteration_less_the_empty_loop() -> None:
     batch = np.array([7_000_000, 7_000_100, 7_000_050], dtype=np.uint32)
     empty = np.array([200_000, 200_000, 200_000], dtype=np.uint32)
-    made = batch_result(50_000, batch, empty)
+    made = batch_of(50_000, batch, empty)
     assert made is not None
     assert made.total == 6_800_050
     assert made.per_iteration == pytest.approx(136.001)
@@ -157,7 +157,7 @@ def test_a_batch_gives_one_iteration_less_the_empty_loop() -> None:
 
 
 def test_an_empty_loop_longer_than_a_batch_gives_a_negative_figure() -> None:
-    made = batch_result(10, np.array([5], np.uint32), np.array([6], np.uint32))
+    made = batch_of(10, np.array([5], np.uint32), np.array([6], np.uint32))
     assert made is not None and made.per_iteration == pytest.approx(-0.1)
 
 

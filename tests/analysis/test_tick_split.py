@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from kadenz.analysis import analyse
+from kadenz.analysis.structures.tick_split import TickSplit
 from kadenz.report.families import perf
 from kadenz.store import read_run
 from tests.synthetic import STM32F4, Point, manifest, write_run
@@ -18,7 +19,7 @@ def test_first_ticked_and_other_samples_are_three_parts(tmp_path: Path) -> None:
     ticks = np.array([1, 0, 0, 1, 0, 0], np.uint32)
     point = Point("perf/wake", {"all": values, "all:ticks": ticks}, cold=1)
     result = analyse(read_run(write_run(tmp_path, manifest(STM32F4), [point])))
-    found = result.records[0].tick_split
+    found = result.records[0].structure(TickSplit)
     assert found is not None
     assert found.cold is not None and (found.cold.n, found.cold.max) == (1, 900)
     assert found.ticked is not None and (found.ticked.n, found.ticked.max) == (1, 260)
@@ -32,5 +33,5 @@ def test_first_ticked_and_other_samples_are_three_parts(tmp_path: Path) -> None:
 def test_without_the_companion_nothing_is_told_apart(tmp_path: Path) -> None:
     point = Point("perf/wake", {"all": np.array([1, 2, 3], np.uint32)})
     result = analyse(read_run(write_run(tmp_path, manifest(STM32F4), [point])))
-    assert result.records[0].tick_split is None
+    assert result.records[0].structure(TickSplit) is None
     assert perf.table([("A", result)]) is None

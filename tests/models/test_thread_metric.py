@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from kadenz.analysis import RunResult, analyse
-from kadenz.analysis.results import CountedResult
+from kadenz.analysis.structures.windows import Windows
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 
@@ -27,12 +27,13 @@ def measured(folder: Path, target: str, *words: str) -> RunResult:
     return analyse(run)
 
 
-def counted(run: RunResult, name: str) -> CountedResult:
+def counted(run: RunResult, name: str) -> Windows:
     """What the windows of a record count: three were asked for, and the first is cold."""
     (record,) = run.find(f"thread-metric/{name}")
     assert record.entry.cold == 1
-    assert record.counted is not None and record.counted.windows == 2
-    return record.counted
+    windows = record.structure(Windows)
+    assert windows is not None and windows.windows == 2
+    return windows
 
 
 def test_the_rule_counts_under_a_model_as_on_the_core(tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.results import BreakdownResult, RecordResult
+from kadenz.analysis.results import RecordResult
+from kadenz.analysis.structures.breakdown import Breakdown
 from kadenz.report import digits
 from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, words
@@ -21,10 +22,11 @@ NOTES = (
 def table(runs: Named) -> Table | None:
     """A row per record with a breakdown; None without one."""
     rows = [
-        _row(label, record, record.breakdown)
+        _row(label, record, breakdown)
         for label, run in runs
         for record in run.records
-        if record.bench.startswith(FAMILY) and record.breakdown is not None
+        if record.bench.startswith(FAMILY)
+        and (breakdown := record.structure(Breakdown)) is not None
     ]
     if not rows:
         return None
@@ -48,7 +50,7 @@ def table(runs: Named) -> Table | None:
     )
 
 
-def _row(label: str, record: RecordResult, found: BreakdownResult) -> tuple[Cell, ...]:
+def _row(label: str, record: RecordResult, found: Breakdown) -> tuple[Cell, ...]:
     steps = [str(one) for one in (found.kept_step, found.missed_step) if one is not None]
     return (
         words(label),
@@ -63,7 +65,7 @@ def _row(label: str, record: RecordResult, found: BreakdownResult) -> tuple[Cell
     )
 
 
-def _remark(found: BreakdownResult) -> str:
+def _remark(found: Breakdown) -> str:
     if found.kept is None:
         return "the baseline misses deadlines"
     if found.missed is None:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.results import Part, RecordResult
+from kadenz.analysis.results import RecordResult
+from kadenz.analysis.structures.tick_split import Part, TickSplit
 from kadenz.report import digits, labels
 from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, badge, figure, words
@@ -20,10 +21,10 @@ NOTES = (
 def table(runs: Named) -> Table | None:
     """A row per record whose samples carry the kernel's ticks; None without one."""
     rows = [
-        _row(label, record)
+        _row(label, record, split)
         for label, run in runs
         for record in run.records
-        if record.bench.startswith(FAMILY) and record.tick_split is not None
+        if record.bench.startswith(FAMILY) and (split := record.structure(TickSplit)) is not None
     ]
     if not rows:
         return None
@@ -49,9 +50,8 @@ def table(runs: Named) -> Table | None:
     )
 
 
-def _row(label: str, record: RecordResult) -> tuple[Cell, ...]:
-    found, unit = record.tick_split, record.unit
-    assert found is not None
+def _row(label: str, record: RecordResult, split: TickSplit) -> tuple[Cell, ...]:
+    unit = record.unit
     by = record.params.get("by")
 
     def largest(part: Part | None) -> Cell:
@@ -60,13 +60,13 @@ def _row(label: str, record: RecordResult) -> tuple[Cell, ...]:
     return (
         words(label),
         words(record.bench.removeprefix(FAMILY) + (f", {by}" if by else "")),
-        _count(found.cold),
-        largest(found.cold),
-        _count(found.ticked),
-        largest(found.ticked),
-        _count(found.plain),
-        figure(found.plain.median if found.plain else None, unit),
-        largest(found.plain),
+        _count(split.cold),
+        largest(split.cold),
+        _count(split.ticked),
+        largest(split.ticked),
+        _count(split.plain),
+        figure(split.plain.median if split.plain else None, unit),
+        largest(split.plain),
         words(labels.unit(unit)),
         badge(unit),
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.structures.windows import Windows
 from kadenz.report import digits, labels
 from kadenz.report.families import Family
 from kadenz.report.table import Cell, Table, badge, figure, words
@@ -52,9 +53,9 @@ def table(runs: Named) -> Table | None:
 
 def _rows(label: str, run: RunResult) -> list[tuple[Cell, ...]]:
     return [
-        _row(label, record, _sampled(record, run.records))
+        _row(label, record, windows, _sampled(record, run.records))
         for record in run.records
-        if record.bench.startswith(FAMILY) and record.counted is not None
+        if record.bench.startswith(FAMILY) and (windows := record.structure(Windows)) is not None
     ]
 
 
@@ -71,9 +72,10 @@ def _sampled(counted: RecordResult, records: Sequence[RecordResult]) -> RecordRe
     )
 
 
-def _row(label: str, record: RecordResult, sampled: RecordResult | None) -> tuple[Cell, ...]:
-    counted, unit = record.counted, record.unit
-    assert counted is not None
+def _row(
+    label: str, record: RecordResult, counted: Windows, sampled: RecordResult | None
+) -> tuple[Cell, ...]:
+    unit = record.unit
     name = record.bench.removeprefix(FAMILY)
     own = {name: value for name, value in record.params.items() if name != "window_us"}
     words_of = "".join(f", {value}" for value in own.values())

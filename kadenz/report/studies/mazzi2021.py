@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.analysis.published import PublishedFigure
-from kadenz.analysis.results import RecordResult, RunResult
+from kadenz.analysis.results import RunResult
+from kadenz.analysis.structures.batch import Batch
 from kadenz.report import digits, labels
 from kadenz.report.studies.rows import CLASSES_DIFFER, as_printed
 from kadenz.report.table import Cell, Table, badge, figure, words
@@ -93,30 +94,22 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
 def _ways(run: RunResult) -> list[tuple[str, _Take]]:
     """Our three figures: whole batch, one iteration of it, single executions."""
 
-    def batch(bench: str) -> RecordResult | None:
-        return next(
-            (r for r in run.records if r.usable and r.batch is not None and r.bench == bench),
-            None,
-        )
+    batches = {r.bench: (r.unit, b) for r in run.records if (b := r.structure(Batch)) is not None}
 
     def total(bench: str) -> Cell | None:
-        record = batch(bench)
-        if record is None or record.batch is None:
-            return None
-        return figure(record.batch.total, record.unit)
+        unit, batch = batches.get(bench, (run.unit, None))
+        return None if batch is None else figure(batch.total, unit)
 
     def one(bench: str) -> Cell | None:
-        record = batch(bench)
-        if record is None or record.batch is None:
-            return None
-        return figure(record.batch.per_iteration, record.unit)
+        unit, batch = batches.get(bench, (run.unit, None))
+        return None if batch is None else figure(batch.per_iteration, unit)
 
     def single(bench: str) -> Cell | None:
         records = [r for r in run.find(f"{bench}-sampled") if r.main is not None]
         summary = records[0].main.summary if records and records[0].main else None
         return None if summary is None else figure(summary.median, records[0].unit)
 
-    counts = {r.batch.iterations for r in run.records if r.usable and r.batch is not None}
+    counts = {batch.iterations for _, batch in batches.values()}
     times = f"{next(iter(counts)):,}" if len(counts) == 1 else "all"
     return [
         (f"for {times} iterations", total),
