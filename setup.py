@@ -21,7 +21,6 @@ PARTS = (
     "arch",
     "boards",
     "campaigns",
-    "docs/reference/benchmarks.md",  # `kadenz list` before an image is built
     "fieldbus",
     "instruments",
     "kernels",

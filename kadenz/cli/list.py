@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from kadenz.config.board import Board
     from kadenz.config.target_name import TargetName
     from kadenz.lab.catalog import Catalog
+    from kadenz.lab.reference import Described
+    from kadenz.wire.messages import Bench
 
 
 @click.command("list")
@@ -108,6 +110,7 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
             }
         )
     return {
+        "families": _families(),
         "benchmarks": _benchmarks(catalogs) if catalogs else _described(),
         "targets": targets,
         "campaigns": [
@@ -173,20 +176,11 @@ def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
 
 
 def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
+    """The benchmarks that images listed, each with its targets."""
     found: dict[str, dict[str, Any]] = {}
     for target, catalog in catalogs.items():
         for bench in catalog.benches:
-            entry = found.setdefault(
-                bench.name,
-                {
-                    "name": bench.name,
-                    "begins": bench.begins,
-                    "ends": bench.ends,
-                    "source": bench.source,
-                    "params": [p._asdict() for p in bench.params],
-                    "available": {},
-                },
-            )
+            entry = found.setdefault(bench.name, _entry(bench))
             entry["available"][target] = "yes" if bench.available else bench.reason
     return [found[name] for name in sorted(found)]
 
@@ -195,15 +189,23 @@ def _described() -> list[dict[str, Any]]:
     """The benchmarks of the suite and of the lab's sources, before any target was asked."""
     from kadenz.lab.reference import described
 
-    found = {
-        name: {
-            "name": name,
-            "begins": one.begins,
-            "ends": one.ends,
-            "source": one.source,
-            "params": [{"name": key, "initial": value} for key, value in one.params.items()],
-            "available": {},
-        }
-        for name, one in described().items()
+    return [_entry(bench) for _, bench in sorted(described().items())]
+
+
+def _entry(bench: Bench | Described) -> dict[str, Any]:
+    return {
+        "name": bench.name,
+        "begins": bench.begins,
+        "ends": bench.ends,
+        "source": bench.source,
+        "nature": bench.nature,
+        "params": [param._asdict() for param in bench.params],
+        "available": {},
     }
-    return [found[name] for name in sorted(found)]
+
+
+def _families() -> dict[str, str]:
+    """What the benchmarks of each family share."""
+    from kadenz.lab.reference import families
+
+    return {name: family.text for name, family in families().items()}

@@ -36,7 +36,7 @@ def write_list(answer: Answer, name: str | None) -> None:
     elif [bench["name"] for bench in answer["benchmarks"]] == [name]:
         _details(screen, answer["benchmarks"][0], answer["targets"])
     else:
-        _benchmarks(screen, answer)
+        _benchmarks(screen, answer, name)
     if name is None or name in PARTS:
         _lab(answer)
 
@@ -61,8 +61,11 @@ def _overview(screen: Console, answer: Answer) -> None:
     screen.print("  " + ", ".join(one["name"] for one in answer["loads"]))
 
 
-def _benchmarks(screen: Console, answer: Answer) -> None:
-    """By family: the name with the letters of its targets, and the end points below it."""
+def _benchmarks(screen: Console, answer: Answer, name: str) -> None:
+    """By family: the name with the letters of its targets, and the end points below it.
+
+    The family called `name` begins with what its benchmarks share.
+    """
     from rich.padding import Padding
 
     asked = any(bench["available"] for bench in answer["benchmarks"])
@@ -73,6 +76,8 @@ def _benchmarks(screen: Console, answer: Answer) -> None:
         )
     for family, members in _families(answer["benchmarks"]):
         _heading(screen, family.name, _title(family))
+        if family.name == name and name in answer["families"]:
+            screen.print(Padding(answer["families"][name], (0, 0, 1, 2)))
         width = max(len(bench["name"]) for bench in members)
         for bench in members:
             runs_on = "".join(
@@ -126,10 +131,10 @@ def _details(screen: Console, bench: Answer, targets: list[Answer]) -> None:
 
 def _parameter(param: Answer) -> tuple[str, str]:
     """("size_bytes=60", "4…600"), or the words that it takes."""
-    words = param.get("words")
+    words = param["words"]
     initial = words[param["initial"]] if words else param["initial"]
-    bounds = f"{param['low']}…{param['high']}" if "low" in param else ""
-    return f"{param['name']}={initial}", ", ".join(words) if words else bounds
+    values = ", ".join(words) if words else f"{param['low']}…{param['high']}"
+    return f"{param['name']}={initial}", values
 
 
 def _lab(answer: Answer) -> None:

@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from kadenz.analysis import analyse
 from kadenz.cli import cli
 from kadenz.config.manifest import Warning  # noqa: A004
+from kadenz.lab.reference import described
 from kadenz.report import figures
 from kadenz.report.families import family_of
 from kadenz.report.labels import run_labels
@@ -140,11 +141,10 @@ def test_the_users_benchmark_is_on_the_card_and_opens_the_pictures(tmp_path: Pat
 
 
 def test_every_family_of_kadenz_is_known_as_its_own() -> None:
-    documented = (ROOT / "docs/reference/benchmarks.md").read_text()
-    benches = set(re.findall(r"`([a-z-]+/[a-z0-9-]+)`", documented))
+    benches = set(described())
     for campaign in (ROOT / "campaigns").glob("*.toml"):
         benches |= set(re.findall(r'^name = "([a-z-]+/[a-z0-9*-]+)"', campaign.read_text(), re.M))
-    families = {family_of(bench) for bench in benches - {"n/a"}}
+    families = {family_of(bench) for bench in benches}
     assert len(families) > 15 and not any(one.users for one in families)
 
 

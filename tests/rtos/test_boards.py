@@ -306,16 +306,3 @@ def test_a_full_storage_is_drained_and_every_sample_arrives(board: str) -> None:
     assert end.status == "ok"
     assert len(end.drains) >= 1
     assert said.values("micro/task-switch-sampled").size == 30000
-
-
-def test_the_reference_page_lists_every_benchmark_with_its_end_points() -> None:
-    page = (inventory.root() / "docs" / "reference" / "benchmarks.md").read_text()
-    # If two tables name a benchmark, the first one has its end points.
-    lines = reversed([line for line in page.splitlines() if "| `" in line])
-    rows = {line.split("|")[1].strip(" `"): line for line in lines}
-    for bench in boot(build("stm32f4"), "stm32f4", "list\nend\n").all(Bench):
-        row = rows[bench.name]
-        cells = [cell.strip() for cell in row.split("|")]
-        assert (cells[2], cells[3], cells[4]) == (bench.begins, bench.ends, bench.source)
-        for param in bench.params:
-            assert f"`{param.name}` ({param.value(param.initial)})" in row

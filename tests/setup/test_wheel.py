@@ -22,8 +22,7 @@ from tests.setup.wheel import ROOT, Installed, install
 
 pytestmark = [pytest.mark.counted, pytest.mark.long]
 _DATA = ("boards", "campaigns", "published", "schemas", "servers", "tunings")
-PAGE = "docs/reference/benchmarks.md"
-PARTS = ("LICENSE", PAGE, "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
+PARTS = ("LICENSE", "arch", "fieldbus", "instruments", "kernels", "suite", *_DATA)
 
 
 @pytest.fixture(scope="module")
