@@ -70,8 +70,8 @@ wheel: setup ## the wheel and the source archive of kadenz, in dist/
 release: setup ## builds and checks all that a release publishes, in dist/; publishes nothing
 	@scripts/release.sh
 
-benchmark: setup ## speed of kadenz itself; never part of the tests
-	@for file in benchmarks/*.py; do printf '\n== %s\n' "$$file"; $(BIN)/python "$$file" || exit 1; done
+benchmark: setup ## speed of kadenz itself, into docs/performance.md; ONLY=NAME for one
+	@$(BIN)/python -m benchmarks.performance $(ONLY)
 
 clean: ## removes what was built; keeps runs, reports and downloads
 	rm -rf build dist fieldbus/target .pytest_cache .mypy_cache .ruff_cache

@@ -21,6 +21,8 @@ import tempfile
 import time
 from pathlib import Path
 
+TITLE = "A campaign over workers"
+
 KADENZ = str(Path(sys.executable).with_name("kadenz"))
 TARGET = "freertos/ibex@rtl"
 
@@ -87,11 +89,12 @@ def main() -> None:
             for farm in farms.values():
                 farm.close()
     first = statistics.median(times[asked.workers[0]])
-    print(f"{asked.points} points of {asked.samples} samples, load before {load:.1f}")
-    print(f"{'workers':>7}  {'median':>8}  {'best':>8}  {'speed':>6}")
+    print(f"{asked.points} points of {asked.samples} samples, load before {load:.1f}\n")
+    print("| workers | median | best | speed |\n|---|---|---|---|")
     for count, found in times.items():
         middle = statistics.median(found)
-        print(f"{count:>7}  {middle:>6.1f} s  {min(found):>6.1f} s  {first / middle:>5.2f}x")
+        print(f"| {count} | {middle:.1f} s | {min(found):.1f} s | {first / middle:.2f} |")
+    print(f"\nanswer: {count} workers: {first / middle:.2f} times the speed of one")
 
 
 if __name__ == "__main__":

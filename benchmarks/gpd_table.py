@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulate kadenz/stats/gpd_table.py: the Anderson-Darling statistic of fitted tails.
+"""The Anderson-Darling statistic of fitted tails: writes kadenz/stats/gpd_table.py.
 
     python benchmarks/gpd_table.py [--simulations 20000] [--excesses 300] > FILE
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""False steps of a history, and steps found: simulated series of runs.
+"""False steps of `kadenz history`, and steps that it finds, in simulated series of runs: figures of
+docs/explanation/statistics.md.
 
     python benchmarks/history.py --series 1000
 
@@ -47,16 +48,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--series", type=int, default=1000)
     many = parser.parse_args().series
+    print("| series | a step is found |\n|---|---|")
     for share in (0.0, 0.2, 0.5):
         alarms = count(many, lambda rng, share=share: correlated(rng, share), bool)  # type: ignore[misc]
-        print(f"no change, neighbours correlated {share}: a step in {alarms:.1%} of {many}")
+        print(f"| no change, neighbours correlated {share} | {alarms:.1%} of {many} |")
     for size in (2.0, 3.0):
         found = count(
             many,
             lambda rng, size=size: correlated(rng, 0.0) + size * (np.arange(RUNS) >= AT),  # type: ignore[misc]
             lambda changes: any(one.first <= AT <= one.last for one in changes),
         )
-        print(f"a step of {size:.0f} sd: found with its place in {found:.1%} of {many}")
+        print(f"| a step of {size:.0f} sd, with its place | {found:.1%} of {many} |")
 
 
 if __name__ == "__main__":

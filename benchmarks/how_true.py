@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The truth table: instructions, a model's interval and exact cycles beside published hardware.
+"""The truth table of docs/explanation/how-true.md: instructions, a model's interval and exact
+cycles beside published hardware.
 
 A published time becomes cycles at the clock that the study gives, or at the chip's highest clock if
 it gives none. We measure the median; for kioxia2019, the first execution. Nothing is fitted.

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of kadenz on Linux next to those of cyclictest, pmqtest, ptsematest and svsematest.
+"""Figures of kadenz on Linux next to those of cyclictest, pmqtest, ptsematest and svsematest, whose
+timed regions [the Linux target](explanation/linux-target.md) describes.
 
     .venv/bin/python benchmarks/linux_vs_rt_tests.py [--seconds 20] [--rounds 3] [--cpu 0]
 
 Needs root (or the right to SCHED_FIFO and to lock memory) and the package rt-tests. Runs are
-interleaved. The timed regions of each pair, and reasons for differences:
-docs/explanation/linux-target.md.
+interleaved. The peers sleep for 1 ms between exchanges and ours do not, so that the peers' caches
+are colder.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -28,6 +28,9 @@ import numpy as np
 from kadenz.config.target_name import parse_target
 from kadenz.images.image import build_image
 from kadenz.wire.kept import KeptRecord, keep
+
+TITLE = "Linux and rt-tests"
+RUNS = ("--seconds 8 --rounds 3",)
 
 PERIOD_US = 1000
 HISTOGRAM_NS = 1_000_000  # cyclictest's maximum number of buckets
@@ -179,11 +182,10 @@ def main() -> int:
     arguments = parser.parse_args()
     program = build_image(parse_target("posix/linux@host"), "counter").elf.path
 
-    print(f"{platform.release()} {platform.version()}, {platform.machine()}")
     print(f"{arguments.rounds} rounds of {arguments.seconds} s each, interleaved; microseconds\n")
     print("| ours : peer | statistic | ours | peer | ratio | limit | |")
     print("|---|---|---|---|---|---|---|")
-    notes = []
+    notes, answers = [], []
     for pair in pairs(program, arguments.seconds, arguments.cpu):
         figures: tuple[list[float], list[float]] = ([], [])
         for turn in range(arguments.rounds):
@@ -197,6 +199,7 @@ def main() -> int:
         each = [" ".join(f"{value:.2f}" for value in side) for side in figures]
         sides = f"{mine:.2f} ({each[0]}) | {theirs:.2f} ({each[1]})"
         ratio = mine / theirs
+        answers.append(f"{pair.title}: {ratio:.2f}")
         verdict = "within" if abs(ratio - 1) <= pair.tolerance else "outside: see the page"
         print(
             f"| {pair.title} | {pair.statistic} | {sides} "
@@ -207,7 +210,8 @@ def main() -> int:
     print("|---|---|---|")
     for title, mean_us in without_a_peer(program, arguments.seconds, arguments.cpu):
         print(f"| {title} | mean | {mean_us:.2f} |", flush=True)
-    print("\n" + "\n".join(notes))
+    print("\n" + "\n".join(f"- {note}" for note in notes))
+    print(f"\nanswer: {', '.join(answers)} of the peer's")
     return 0
 
 

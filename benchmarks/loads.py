@@ -18,6 +18,8 @@ from kadenz.errors import LoadFailed
 from kadenz.load.definitions import Options, names
 from kadenz.load.running import RunningLoad, number
 
+TITLE = "Loads"
+
 
 def left(folder: Path) -> bool:
     """True if a scratch folder or a process in it still exists."""
@@ -62,6 +64,7 @@ def main() -> None:
     """Prints one row per load."""
     print("| load | idle machine | under load | unit | CPU | effective after | ended in | killed |")
     print("|---|---|---|---|---|---|---|---|")
+    slowest = longest = 0.0
     for name in sys.argv[1:] or names()[1:]:
         with tempfile.TemporaryDirectory(dir=".") as text:
             folder = Path(text).resolve()
@@ -79,6 +82,7 @@ def main() -> None:
             ended = time.monotonic() - ending
             assert not left(folder)
             dead = killed(name, folder)
+            slowest, longest = max(slowest, after), max(longest, ended, dead)
         for entry in load.entries:
             weak = "" if entry.verified else " (weak)"
             who = name if name == entry.name else f"{name}: {entry.name}"
@@ -87,6 +91,7 @@ def main() -> None:
                 f"| {entry.cpu_percent:.0f} % | {after:.1f} s | {ended:.2f} s | {dead:.2f} s |",
                 flush=True,
             )
+    print(f"\nanswer: verified within {slowest:.1f} s, gone within {longest:.1f} s of their end")
 
 
 if __name__ == "__main__":

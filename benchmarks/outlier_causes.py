@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""False and true positives of outlier causes, and the cost of the search: tables of statistics.md.
+"""False and true positives of outlier causes, and the cost of the search: figures of
+docs/explanation/statistics.md.
 
     python benchmarks/outlier_causes.py [SERIES]
 

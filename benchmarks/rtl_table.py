@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every simulated core in one table, what slower memory costs on it, and what simulating costs.
+"""The cost of simulating a core. Every core in one table, and the cost of slower memory, are in
+docs/explanation/simulated-cores.md.
 
 Medians of the scope, in cycles. The first table is at zero wait states: one core of each kind, two
 of them under the SMP kernel, and two Ibex whose memories have a port for each bus. The cluster is
@@ -7,7 +8,6 @@ left out where `make rtl-cluster` has not generated it.
 
     python benchmarks/rtl_table.py [--samples 100] [--board ibex]
 
-Prints Markdown for docs/explanation/simulated-cores.md.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from kadenz.images.image import build_image
 from kadenz.lab.plan import Point, plan_text
 from kadenz.targets import rtl_core
 from kadenz.targets.rtl import RtlTarget
+
+TITLE = "Speed of simulated cores"
 
 ON_ONE_CORE = (
     *("micro/task-switch-sampled", "micro/preemption-sampled"),
@@ -129,6 +131,11 @@ def at_zero_wait_states(machines: Sequence[Machine], samples: int) -> None:
     rows["million cycles in a second of processor time"] = [
         f"{one.cycles / 1e6 / one.seconds:,.2f}" for one in found.values()
     ]
+    speeds = [one.cycles / 1e6 / one.seconds for one in found.values()]
+    print(
+        f"answer: {min(speeds):.1f} to {max(speeds):.1f} million cycles in a second of processor "
+        "time"
+    )
     heads = ["cycles, median", *(machine.name for machine in machines)]
     if {"ibex", "ibex2"} <= set(heads):
         heads.append("ibex2 / ibex")  # the cost of the kernel for several cores

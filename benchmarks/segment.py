@@ -2,7 +2,7 @@
 """Cost of the simulated EtherCAT segment: a frame in process, in time and in instructions, compared
 with the network stack's own pass of such a frame, and 10 kHz over a veth pair.
 
-Run as root: `python benchmarks/segment.py [--seconds 10]`. Prints Markdown for docs/performance.md.
+Run as root: `python benchmarks/segment.py [--seconds 10]`.
 In the second part SOEM (pysoem) brings the ring to OP with clocks and cycles every 100 us; a cycle
 with an incomplete working counter counts as lost.
 """
@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+TITLE = "EtherCAT segment"
 
 FIELDBUS = Path(__file__).resolve().parents[1] / "fieldbus"
 PACKAGE = FIELDBUS / "kadenz-segment"  # cargo runs its bench there, and the bench looks for files
@@ -222,6 +224,7 @@ def over_veth(program: Path, seconds: float) -> None:
         print(f"| round trip {name}, Python, SOEM and two socket passes included | {trip:.1f} us |")
     mean, longest = processing.groups()
     print(f"| segment per frame, without system calls: mean, longest | {mean}, {longest} us |")
+    print(f"\nanswer: a frame in {mean} µs, {lost} of {sent} lost at 10 kHz")
 
 
 def main() -> int:

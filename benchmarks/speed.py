@@ -41,6 +41,8 @@ from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
 from kadenz.store import RunWriter
 
+TITLE = "The history of kadenz's own speed"
+
 HERE = Path(__file__).resolve().parent
 PEER = "sum(number * number % 7 for number in range(12_000_000))"  # about a second
 KADENZ = (sys.executable, "-c", "from kadenz.cli import main; main()")
@@ -206,7 +208,7 @@ def main() -> int:
     if asked.archive:
         keep(taken, asked.archive)
     slow = [name for name, times in taken.items() if min(times) > BENCHES[name].limit]
-    print(f"speed: {', '.join(slow)} above the limit" if slow else "speed: all within their limits")
+    print(f"\nanswer: {', '.join(slow) + ' above' if slow else 'all within'} the limit")
     return int(bool(slow))
 
 

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which set-up explains yoo2024's figures of the STM3240G-EVAL: a sweep of possible differences.
+"""Which set-up explains yoo2024's figures of the STM3240G-EVAL, for docs/explanation/how-true.md: a
+sweep of possible differences.
 
 For each variant of our set-up, the timing model gives an interval for the medians of nine
 benchmarks. Then the clock is fitted: the clocks at which as many published figures as possible are
 inside their intervals. Nothing else is fitted.
 
     python benchmarks/yoo2024_fit.py [--samples 50] [--kernel-source freertos=DIR]
-
-Prints Markdown for docs/explanation/how-true.md.
 """
 
 from __future__ import annotations
