@@ -41,6 +41,17 @@ def test_the_version_is_one() -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", when) for _, when in sections[1:])
 
 
+def test_the_notes_begin_with_what_breaks_and_are_short() -> None:
+    """`scripts/release.sh` takes the newest section as the notes of the tag."""
+    newest = (ROOT / "CHANGELOG.md").read_text().split("\n## [")[1].partition("\n")[2]
+    groups = re.findall(r"^### (.+)$", newest, re.MULTILINE)
+    assert groups[0] == "What breaks" and len(set(groups)) == len(groups)
+    assert len(newest.split()) < 2000
+    for line in newest.splitlines():
+        assert len(line.split()) < 70, line  # a line that is longer is a page of the docs
+        assert not line or line.startswith(("### ", "- ")), line
+
+
 def test_every_crate_says_whether_it_is_published() -> None:
     """One that is needs only crates that are: a path does not travel."""
     listed = re.search(r"^CRATES=\((.*)\)$", SCRIPT, re.MULTILINE)
