@@ -34,7 +34,7 @@ class KeptTrace:
 
     @property
     def sentence(self) -> str:
-        """For a report."""
+        """One sentence for a report: lane, cycle and what delayed the thread."""
         if self.blame is None:
             return "the trace does not show the measuring thread begin to run"
         where = ", ".join(

@@ -14,7 +14,7 @@ class NamedPoint:
 
     @property
     def bench(self) -> str:
-        """The benchmark: "itc/queue"."""
+        """Name of the benchmark: "itc/queue"."""
         return self.entry.bench
 
     @property

@@ -67,7 +67,7 @@ class Measurements:
 
     @property
     def target(self) -> str:
-        """The target's name."""
+        """Name of the target of the first run; the others have the same."""
         return self.runs[0].manifest.target.name
 
     def record(self, bench: str, tasks: int = 0) -> _Found:

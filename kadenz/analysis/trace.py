@@ -99,7 +99,7 @@ class Blame:
 
     @property
     def sentence(self) -> str:
-        """For a report."""
+        """One sentence for a report: who had the processor, in microseconds."""
         whole = self.ran - self.due
         if self.culprit is None:
             return f"{self.thread} (pid {self.pid}) ran on CPU {self.cpu} as soon as it was due"

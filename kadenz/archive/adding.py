@@ -28,7 +28,7 @@ ROW_GROUP = 1 << 20
 
 @dataclass(frozen=True)
 class Added:
-    """The result."""
+    """The id of an added run, and the number of its samples."""
 
     run: str
     new: bool  # False: it was in the archive already

@@ -90,7 +90,7 @@ def objects_of(made: Manifest, month: str) -> set[str]:
 
 
 def _texts(place: Place, month: str, id: str, folder: Path) -> Manifest:
-    """Everything except samples."""
+    """Unpacks every file of a run except its samples. Raises StoreError if damaged."""
     relative = files_object(month, id)
     try:
         unpack(place.sealed(relative), folder)

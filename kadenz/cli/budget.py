@@ -104,7 +104,7 @@ class _Measuring:
         self._conditions, self._quiet = conditions, quiet
 
     def campaign(self) -> Run:
-        """The overheads."""
+        """Measures the overheads that a bound needs, in a run of their own."""
         from kadenz.cli.run_request import requests_of
 
         return self._run(
@@ -112,7 +112,7 @@ class _Measuring:
         )
 
     def workload(self, given: TaskSet, params: Any, samples: int) -> Run:
-        """The set itself."""
+        """Measures the task set itself: `samples` jobs."""
         from kadenz.analysis.budget import WORKLOAD
         from kadenz.cli.run_request import request_of
         from kadenz.config.campaign import Benchmark, Campaign

@@ -175,7 +175,7 @@ class Tiers(FileModel, kw_only=True, frozen=True):
 
 
 class Board(FileModel, kw_only=True, frozen=True):
-    """A board: boards/<name>/board.toml."""
+    """What boards/<name>/board.toml says of a board: chip, memory, tiers."""
 
     title: str  # "SiFive HiFive1 Rev B"
     arch: str  # folder under arch/

@@ -78,7 +78,7 @@ class GuestSettings(FileModel, kw_only=True, frozen=True):
 
 
 class Campaign(FileModel, kw_only=True, frozen=True):
-    """A campaign: campaigns/<name>.toml."""
+    """What campaigns/<name>.toml asks for: benchmarks, targets, conditions."""
 
     name: str
     title: str

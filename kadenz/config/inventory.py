@@ -260,7 +260,7 @@ def campaigns() -> dict[str, Campaign]:
 
 
 def read_campaign(file: Path) -> Campaign:
-    """One campaign file."""
+    """The campaign in `file`. Raises ConfigError with the line."""
     return read_toml(file, Campaign)
 
 

@@ -97,7 +97,7 @@ class Mechanisms(FileModel, kw_only=True, frozen=True):
 
     @property
     def names(self) -> list[str]:
-        """Of all kinds."""
+        """Names of mechanisms of all kinds, in the order of the file."""
         return [*self.channel, *self.notify, *self.lock, *self.timer, *self.memory]
 
 
@@ -127,7 +127,7 @@ class Lab:
 
     @property
     def path(self) -> Path:
-        """Its kadenz.toml."""
+        """The `kadenz.toml` of the lab."""
         return self.folder / FILE
 
     @property

@@ -103,7 +103,7 @@ class Sysctl(FileModel, kw_only=True, frozen=True):
 
 
 class Tuning(FileModel, kw_only=True, frozen=True):
-    """A profile: tunings/<name>.toml."""
+    """What tunings/<name>.toml asks of this Linux."""
 
     title: str
     based_on: str = ""  # a profile whose keys apply unless this one sets them

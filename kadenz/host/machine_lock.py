@@ -34,7 +34,7 @@ _POLL_S = 0.2
 
 
 class Holder(msgspec.Struct):
-    """Who measures."""
+    """The process that measures on this machine, as the lock file names it."""
 
     pid: int
     user: str

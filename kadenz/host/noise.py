@@ -31,7 +31,7 @@ class Noise:
     unknown: dict[str, str] = field(default_factory=dict)
 
     def say(self, code: str, message: str, remedy: str) -> None:
-        """One finding."""
+        """Adds a warning with its remedy."""
         self.warnings.append(manifest.Warning(code=code, message=message, remedy=remedy))
 
 

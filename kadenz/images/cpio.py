@@ -18,7 +18,7 @@ _END = "TRAILER!!!"
 
 @dataclass(frozen=True)
 class Node:
-    """A character device."""
+    """A character device, by its numbers as in mknod(2)."""
 
     major: int
     minor: int

@@ -53,7 +53,7 @@ class Suite:
 
     @property
     def title(self) -> str:
-        """ "FreeRTOS on STM32F405"."""
+        """Kernel and board in words: "FreeRTOS on STM32F405"."""
         return f"{self.kernel.title} on {self.board.title}"
 
 

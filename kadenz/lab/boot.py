@@ -103,7 +103,7 @@ def _is_whole(end: _End, assembler: Assembler) -> bool:
 
 @dataclass(frozen=True)
 class _End:
-    """Why reading ends."""
+    """Why reading a target ends: it failed, or somebody stopped it."""
 
     failure: TargetFailed | None = None
     stopped: bool = False

@@ -208,10 +208,10 @@ class _Kept:
         self.wrong = ""
 
     def opened(self, begin: Begin) -> None:
-        """Nothing to prepare."""
+        """Does nothing: the lists begin with the first values."""
 
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """Keeps them."""
+        """Keeps values as integers, by record and lane."""
         self.values_of.setdefault((record, lane), []).extend(int(v) for v in values)
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:

@@ -37,7 +37,7 @@ def default_guest(name: TargetName) -> Guest:
 
 
 def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarget:
-    """A fresh boot."""
+    """The target of one boot of a guest, with the plan in its RAM disk."""
     tier = inventory.board(name.board).tier.guest
     assert tier is not None
 

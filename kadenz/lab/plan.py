@@ -48,7 +48,7 @@ class Point:
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
 
     def line(self) -> str:
-        """The line (docs/reference/plan.md)."""
+        """A point as the target reads it, one line of docs/reference/plan.md."""
         words = [self.bench, f"id={self.id}", f"samples={self.samples}"]
         return " ".join(words + [f"{name}={value}" for name, value in self.params.items()])
 

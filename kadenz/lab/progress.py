@@ -31,7 +31,7 @@ class Progress:
         """The load next to a target starts, or (`lasting`) has this rate."""
 
     def opened(self, target: str, record: RecordEntry) -> None:
-        """A record begins."""
+        """A record begins; `record` has no samples yet."""
 
     def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane arrived, or of a companion of one."""

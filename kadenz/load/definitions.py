@@ -55,7 +55,7 @@ class LoadKind(FileModel, kw_only=True, frozen=True):
 
 
 class LoadFile(FileModel, kw_only=True, frozen=True):
-    """loads.toml."""
+    """What loads.toml says of each load."""
 
     cpu: LoadKind
     memory: LoadKind

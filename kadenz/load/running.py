@@ -104,13 +104,13 @@ class RunningLoad:
         self.entries = [self._entry(verdict) for verdict in verdicts]
 
     def began(self) -> None:
-        """The measurement begins."""
+        """Notes the rates at the beginning of the measurement, and whose processes these are."""
         self._began = self._read()
         sessions = [pid for pids in self._sessions.values() for pid in pids]
         self._known = supervisor.of_sessions(sessions)
 
     def record_began(self) -> None:
-        """A record begins."""
+        """Notes the rates at the beginning of a record."""
         self._record = self._read(self._known)
 
     def record_ended(self, id: int) -> str:

@@ -60,7 +60,7 @@ def ends(of: Percentile | None, unit: Unit) -> str:
 
 
 def count(value: int) -> str:
-    """1234567 as 1,234,567."""
+    """A count with separators: 1234567 as "1,234,567"."""
     return f"{value:,}"
 
 

@@ -37,7 +37,7 @@ class Executed:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """For export."""
+        """The pictures as files of their own, in the width of a page."""
         return tuple(one.wide for one in self.flames + self.strips)
 
 

@@ -10,7 +10,7 @@ from kadenz.report.svg.panel import Plot
 
 
 def title_of(profile: Profile, lane: LaneProfile) -> str:
-    """ "itc/queue on freertos/stm32f4@emulated"."""
+    """Benchmark, lane and target: "itc/queue on freertos/stm32f4@emulated"."""
     return f"{profile.bench}{_lane(lane)} on {profile.target}"
 
 

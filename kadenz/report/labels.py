@@ -144,7 +144,7 @@ def board(run: RunResult) -> str:
 
 
 def kernel(run: RunResult) -> str:
-    """ "FreeRTOS V11.2.0"."""
+    """The kernel with its version: "FreeRTOS V11.2.0"."""
     target = run.manifest.target
     return f"{target.kernel_name} {target.kernel_version}".strip()
 

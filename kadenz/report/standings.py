@@ -45,7 +45,7 @@ class System:
 
     @property
     def symbol(self) -> str:
-        """SVG."""
+        """The symbol of a system as SVG, for its column of the table."""
         drawn = symbol(self.number, 6.0, 6.0)
         return f'<svg class="plot symbol" viewBox="0 0 12 12" aria-hidden="true">{drawn}</svg>'
 

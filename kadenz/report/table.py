@@ -57,7 +57,7 @@ def words(text: str, kind: str = "") -> Cell:
 
 
 def whole(value: int, kind: str = "") -> Cell:
-    """A count."""
+    """A cell with a count, sorted by its value."""
     return Cell(digits.count(value), value, kind)
 
 

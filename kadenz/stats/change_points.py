@@ -71,7 +71,7 @@ def change_points(
 
 
 def _ranks(values: Floats) -> Floats:
-    """Mid-ranks, centred."""
+    """Mid-ranks less their mean: values (n,) -> (n,)."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - (counts - 1) / 2.0
     ranks: Floats = middle[inverse] - (values.size + 1) / 2.0

@@ -31,7 +31,7 @@ class Exceedance:
 
     @property
     def planned(self) -> int:
-        """Taken and missed."""
+        """Samples taken and missed."""
         return self.n + self.missed
 
 

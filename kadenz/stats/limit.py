@@ -44,7 +44,7 @@ class LimitRate:
 
     @property
     def sentence(self) -> str:
-        """For a report."""
+        """One sentence for a report, without a unit."""
         return self.words()
 
     def words(self, what: str = "samples", unit: str = "") -> str:

@@ -42,7 +42,7 @@ class MissRate:
 
     @property
     def value(self) -> float:
-        """The observed share."""
+        """The observed share of misses, 0 to 1."""
         return self.missed / self.chances
 
 

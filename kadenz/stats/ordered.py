@@ -23,7 +23,7 @@ class Ordered:
 
     @property
     def n(self) -> int:
-        """Number of samples."""
+        """The number of samples."""
         return int(self.values.size)
 
     def rank(self, rank: int) -> float:

@@ -34,7 +34,7 @@ class MaximumBound:
 
     @property
     def sentence(self) -> str:
-        """For a report."""
+        """One sentence for a report: how rarely the observed maximum is exceeded."""
         return (
             f"with {self.confidence:.0%} confidence, at most one in {self.one_in:,} future "
             f"executions exceeds the observed maximum"

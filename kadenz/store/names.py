@@ -68,14 +68,14 @@ class Head(msgspec.Struct):
 
     @property
     def under(self) -> list[ConditionEntry]:
-        """Its conditions."""
+        """The conditions, also of runs of schema 1, which have them as texts."""
         texts = self.conditions
         return conditions_of(texts) if isinstance(texts, dict) else texts
 
 
 @dataclass(frozen=True)
 class Found:
-    """A run folder."""
+    """A run folder, with the part of run.json that names it."""
 
     path: Path
     head: Head

@@ -28,21 +28,21 @@ class Ended:
     """Stands for a process that ended with success: its output is there."""
 
     def poll(self) -> int:
-        """Its exit code."""
+        """The exit code 0: a stored execution has ended well."""
         return 0
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code."""
+        """The exit code 0, at once."""
         return 0
 
     def terminate(self) -> None:
-        """Nothing runs."""
+        """Does nothing: no process runs."""
 
     def kill(self) -> None:
-        """Nothing runs."""
+        """Does nothing: no process runs."""
 
     def send_signal(self, number: int) -> None:
-        """Nothing runs."""
+        """Does nothing: no process runs."""
 
 
 # After a target is done, for it to end by itself: a large trace takes its time, and what was ended

@@ -107,7 +107,7 @@ class Core:
 
     @property
     def version(self) -> str:
-        """Its sources."""
+        """Package and version of the Verilog, and the version of Verilator."""
         return f"{self.file.package} {self.file.version}, Verilator {_VERILATOR_VERSION}"
 
 

@@ -49,7 +49,7 @@ class Model:
 
     @property
     def entry(self) -> ModelEntry:
-        """For the manifest."""
+        """The model and its parameters, as run.json has them."""
         return ModelEntry(
             name=self.name,
             title=self.file.title,
@@ -59,7 +59,7 @@ class Model:
 
     @property
     def arguments(self) -> list[str]:
-        """Of the plugin."""
+        """Options of the plugin: `NAME=LOW:HIGH` for each parameter."""
         return [f"{name}={low}:{high}" for name, (low, high) in self.parameters.items()]
 
 

@@ -31,7 +31,7 @@ Outcome = Literal["begun", "done", "failed", "gone", "restored"]
 
 
 class Head(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
-    """The first line."""
+    """The first line of a journal: the profile, and what identifies this boot."""
 
     format: str
     profile: str
@@ -183,7 +183,7 @@ class Outcomes:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Opens the journal."""
+        """Opens the journal in `folder`; if that fails, `error` says why."""
         self.error: StoreError | None = None  # the first
         self._folder = folder
         self._writer: Writer | None = None

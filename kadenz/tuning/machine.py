@@ -59,7 +59,7 @@ class Machine(MachineFiles):
         return self.read("/proc/sys/kernel/random/boot_id") or ""
 
     def online(self) -> frozenset[int]:
-        """The online processors."""
+        """Numbers of the processors that are online."""
         return parse_cpus(self.read(f"{CPU}/online") or "0")
 
     # ---- tasks -----------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class Switch:
     """
 
     def __init__(self, signals: Signals, *, through: bool) -> None:
-        """Changes nothing yet."""
+        """`through`: signals that were held back are delivered inside the block."""
         self._signals, self._through = signals, through
         self._replaced: dict[int, Handler] = {}
 

@@ -52,7 +52,7 @@ class Keeper:
         self._parts: dict[int, list[list[NDArray[Any]]]] = {}
 
     def opened(self, begin: Begin) -> None:
-        """A record begins."""
+        """Keeps a new record, with an empty list for each lane."""
         self.records.append(KeptRecord(begin))
         self._parts[begin.record] = [[] for _ in begin.lanes]
 
@@ -61,7 +61,7 @@ class Keeper:
         self._parts[record][lane].append(values.copy())
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """A record ended."""
+        """Joins the values of each lane, and keeps the verdict."""
         kept = next(one for one in reversed(self.records) if one.begin is begin)
         kept.end, kept.verdict = end, verdict
         for name, parts in zip(begin.lanes, self._parts.pop(begin.record), strict=True):

@@ -93,7 +93,7 @@ class Bench(Message):
 
 
 class Begin(Message):
-    """Opens a record."""
+    """Opens a record: what is measured, and how much is planned."""
 
     record: Unsigned
     bench: str
@@ -141,7 +141,7 @@ class Proof(Message):
 
 
 class End(Message):
-    """Closes a record."""
+    """Closes a record: its counts, proofs and drains."""
 
     record: Unsigned
     status: Literal["ok", "invalid", "n/a", "failed"]
@@ -158,7 +158,7 @@ class Text(NamedTuple):
 
 
 class Fault(Message):
-    """The target crashed."""
+    """The target crashed: where, and with what in its registers."""
 
     kind: str  # "exception", "assert", "stack-overflow", "out-of-memory"
     message: str
@@ -167,7 +167,7 @@ class Fault(Message):
 
 
 class Done(Message):
-    """Last frame."""
+    """The last frame of a plan, with counts to compare with those that arrived."""
 
     records: Unsigned
     frames: Unsigned  # including this one

@@ -48,7 +48,7 @@ class RecordSink(Protocol):
     """Receives records during the measurement."""
 
     def opened(self, begin: Begin) -> None:
-        """A record begins."""
+        """A record begins; the values of its lanes follow."""
 
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """Takes the next values of a lane, without a gap before them."""
@@ -61,13 +61,13 @@ class NoRecords:
     """A sink for plans that measure nothing: `list`, `conformance`."""
 
     def opened(self, begin: Begin) -> None:
-        """Nothing is measured."""
+        """Ignores the record: a plan without points has none."""
 
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
-        """Nothing is measured."""
+        """Ignores values: none are expected."""
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Nothing is measured."""
+        """Ignores verdicts: none are expected."""
 
 
 class _Open:

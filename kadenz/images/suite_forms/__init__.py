@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Form(NamedTuple):
-    """One form."""
+    """A form of the export: how to use it, and its own files by name."""
 
     how: str
     files: Callable[[Suite], dict[str, str]]

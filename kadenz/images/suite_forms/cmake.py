@@ -16,7 +16,7 @@ HOW = (
 
 
 def files(suite: Suite) -> dict[str, str]:
-    """CMakeLists.txt."""
+    """The text of CMakeLists.txt, with an object library `kadenz`."""
     folders = "".join(f"-L${{CMAKE_CURRENT_SOURCE_DIR}}/{one} " for one in suite.linker_folders)
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0

@@ -15,7 +15,7 @@ HOW = (
 
 
 def files(suite: Suite) -> dict[str, str]:
-    """idf_component.yml and CMakeLists.txt."""
+    """The texts of idf_component.yml and CMakeLists.txt."""
     manifest = f"""\
 # SPDX-License-Identifier: Apache-2.0
 version: "{suite.version}"

@@ -16,7 +16,7 @@ HOW = (
 
 
 def files(suite: Suite) -> dict[str, str]:
-    """kadenz.mk."""
+    """The text of kadenz.mk, for a project built by make."""
     folders = "".join(f"-L$(KADENZ_DIR)/{one} " for one in suite.linker_folders)
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0

@@ -15,7 +15,7 @@ HOW = (
 
 
 def files(suite: Suite) -> dict[str, str]:
-    """library.json."""
+    """The text of library.json, for a library of the project."""
     flags = [f"-I {folder}" for folder in (".", *suite.include)]
     manifest = {
         "name": "kadenz",

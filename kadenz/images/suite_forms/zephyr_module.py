@@ -17,7 +17,7 @@ HOW = (
 
 
 def files(suite: Suite) -> dict[str, str]:
-    """The folder zephyr/."""
+    """The texts of the folder zephyr/, which makes the suite a module."""
     module = """\
 # SPDX-License-Identifier: Apache-2.0
 name: kadenz

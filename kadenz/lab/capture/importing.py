@@ -118,7 +118,7 @@ class _Unit:
     name: str
 
     def at(self, ticks: int) -> str:
-        """ "4000 ns"."""
+        """A moment in the unit of the file: "4000 ns"."""
         return f"{ticks * self.size:.15g} {self.name}"
 
 

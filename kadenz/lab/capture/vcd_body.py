@@ -47,7 +47,7 @@ class _Words:
     values: _Places
 
     def until(self, end: int) -> _Words:
-        """The first ones."""
+        """The first `end` words."""
         cut = slice(end)
         return _Words(
             self.starts[cut],

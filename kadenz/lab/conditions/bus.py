@@ -147,7 +147,7 @@ class BusChoice(Choice):
             check_interface(self.bus.interface, _INTERFACE)
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
-        """The user's bus."""
+        """The one bus of the call, if it names one."""
         return [self.bus] if self.bus != Bus() else []
 
 

@@ -84,7 +84,7 @@ class Guest(Condition):
         return Guest(self.kernel)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
-        """This guest boots."""
+        """Makes this the guest that boots."""
         setup.guest = self
 
 

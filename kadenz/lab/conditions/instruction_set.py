@@ -27,13 +27,13 @@ class InstructionSet(Condition):
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
-        """The compiler's name."""
+        """One entry, by the compiler's name of the instruction set."""
         isa = self.isa
         return (ConditionEntry(kind="instruction set", value=isa, label=isa, usual=self.usual),)
 
     @property
     def suffix(self) -> str:
-        """The same."""
+        """What a run folder of this instruction set ends in: `-rv32imac`."""
         return f"-{self.isa}"
 
     def set_up(self, setup: Setup, target: TargetName) -> None:

@@ -40,7 +40,7 @@ class WaitStates(Condition):
 
     @property
     def suffix(self) -> str:
-        """`-rom4-ram0`."""
+        """What a run folder of these wait states ends in: `-rom4-ram0`."""
         return "".join(f"-{name}{wait}" for name, wait in self.wait if name in self.asked)
 
     @property

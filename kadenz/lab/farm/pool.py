@@ -152,7 +152,7 @@ class Executions:
         return self._placed.pop(plan) if plan in self._placed else self._remote(points)
 
     def keep_up(self) -> None:
-        """The scheduler does."""
+        """Does nothing: the scheduler gives work to its workers by itself."""
 
     def close(self) -> None:
         """Cancels the executions that were not taken."""

@@ -34,7 +34,7 @@ class Change:
 
 
 class Core(Protocol):
-    """One instruction set."""
+    """How an instruction set shows exceptions and masked interrupts in registers."""
 
     @property
     def registers(self) -> tuple[tuple[str, int], ...]:
@@ -65,7 +65,7 @@ class ArmM:
         return any(registers.get(name) for name in ("basepri", "primask", "faultmask"))
 
     def within(self, registers: Mapping[str, int]) -> bool:
-        """Handler mode."""
+        """Whether the core is in handler mode: xpsr has an exception number."""
         return bool(registers.get("xpsr"))
 
     def change(self, step: Step, handlers: tuple[int, ...], depth: int) -> Change:
@@ -90,7 +90,7 @@ class RiscV:
     registers = (("mstatus", 0x8),)
 
     def masked(self, registers: Mapping[str, int]) -> bool:
-        """MIE is clear."""
+        """Whether mstatus, watched by its bit MIE alone, is 0."""
         return registers.get("mstatus") == 0
 
     def within(self, registers: Mapping[str, int]) -> bool:

@@ -80,7 +80,7 @@ class Effect:
 
 
 class Run(NamedTuple):
-    """A run, decoded."""
+    """A run of instructions that a path has as one token, decoded."""
 
     address: int
     length: int  # in the unit of the paths
@@ -110,7 +110,7 @@ class Program:
         return self._runs[token]
 
     def instructions(self, token: int) -> list[Instruction]:
-        """Its instructions."""
+        """The instructions of a token, from its address on."""
         row = self.paths.tokens[token]
         return self._sequence(int(row["value"]), int(row["instructions"]))
 

@@ -40,7 +40,7 @@ def path(points: list[tuple[float, float]], class_: str, *, close: bool = False)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> str:
-    """A straight line."""
+    """A straight line between two points, in pixels of the drawing."""
     return el("line", x1=float(x1), y1=float(y1), x2=float(x2), y2=float(y2), class_=class_)
 
 

@@ -81,7 +81,7 @@ class Panel:
 
     @property
     def bottom(self) -> float:
-        """The x axis."""
+        """The x axis, in pixels from the top."""
         return self.height - self.below
 
     def add(self, *parts: str) -> None:

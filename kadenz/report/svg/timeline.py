@@ -181,7 +181,7 @@ def _inside(track: Track, window: tuple[int, int]) -> list[Slice]:
 
 
 def _ticks(begin: int, end: int, most: int) -> Sequence[int]:
-    """At round numbers."""
+    """About `most` round numbers from `begin` to `end`, at equal distances."""
     step = next(
         step * 10**power
         for power in range(20)

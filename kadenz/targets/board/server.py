@@ -63,7 +63,7 @@ class ServerProcess:
 
     @property
     def address(self) -> str:
-        """Where it listens."""
+        """Host and port where the server listens: "127.0.0.1:3333"."""
         return f"127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -169,11 +169,11 @@ class RunningServer:
         return ""
 
     def how_it_ended(self) -> str:
-        """Unknown."""
+        """Always "": its end is not seen from here."""
         return ""
 
     def end(self) -> str:
-        """Leaves it running."""
+        """Leaves the server running: others may use it."""
         return ""
 
 

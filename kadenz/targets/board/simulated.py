@@ -61,7 +61,7 @@ class SimulatedBoard:
         return "" if code is None else f"the simulated {self._title} {how_ended(code)}"
 
     def end(self) -> None:
-        """Ends it."""
+        """Ends the simulator, if it was started."""
         process, self._process = self._process, None
         if process is not None:
             end_process(process)

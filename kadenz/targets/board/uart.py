@@ -206,7 +206,7 @@ class Uart:
             raise LineGone(f"{self._port} is gone ({_INSIDE.sub('', str(error))})") from None
 
     def close(self) -> None:
-        """Closes the port."""
+        """Closes the port; an error of the driver is ignored."""
         if self._line is not None:
             with contextlib.suppress(Exception):
                 self._line.close()

@@ -26,7 +26,7 @@ class Probe:
 
     @property
     def usb(self) -> str:
-        """ "0483:374b"."""
+        """Vendor and product in hexadecimal: "0483:374b"."""
         return f"{self.vendor}:{self.product}"
 
     def __str__(self) -> str:

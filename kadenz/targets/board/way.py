@@ -38,4 +38,4 @@ class Results(Protocol):
         """The next bytes; b"" if none came in time. Raises LineGone or Stopped."""
 
     def close(self) -> None:
-        """Ends it."""
+        """Releases the line, or the connection to the debug server."""
