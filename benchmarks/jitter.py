@@ -22,9 +22,9 @@ from scipy.signal import lfilter
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from kadenz.stats.decomposition import decompose
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
-from kadenz.stats.jitter import decompose
 from kadenz.stats.samples import Array, Floats
 from kadenz.stats.tail import fit_tail
 

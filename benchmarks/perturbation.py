@@ -181,7 +181,7 @@ def peer_turn(cost: Cost) -> Turn:
     )
 
 
-def table(sides: dict[str, Side], cpus: int) -> list[str]:
+def cost_table(sides: dict[str, Side], cpus: int) -> list[str]:
     """Rows of Markdown."""
     peer, bare = sides["cyclictest"], sides["context 0"]
     rows = [
@@ -232,9 +232,9 @@ def main() -> int:
     cpus = len(os.sched_getaffinity(0))
     print(f"{arguments.rounds} turns of {seconds} s each; load {os.getloadavg()[0]:.1f}\n")
     print("Taking turns:\n")
-    print("\n".join(table(sides, cpus)))
+    print("\n".join(cost_table(sides, cpus)))
     print("\nSimultaneously on the same CPUs:\n")
-    print("\n".join(table(pair, cpus)) + "\n")
+    print("\n".join(cost_table(pair, cpus)) + "\n")
     for name, side in sides.items():
         print(f"{name}: " + ", ".join(f"{t.samples} samples, {t.words}" for t in side.turns))
     bare, peer = pair[SIDES[0]], pair[SIDES[1]]

@@ -92,7 +92,7 @@ def measure(machine: Machine, points: Sequence[Point], waits: Mapping[str, int])
     )
 
 
-def table(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
+def print_table(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None:
     """Prints Markdown."""
     print(f"\n| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for name, cells in rows.items():
@@ -142,7 +142,7 @@ def at_zero_wait_states(machines: Sequence[Machine], samples: int) -> None:
         one, two = found[Machine("ibex")].medians, found[Machine("ibex2")].medians
         ratios = {name: f"{two[n] / one[n]:.1f}" for n, name in names.items() if n in one}
         rows = {name: [*cells, ratios.get(name, "")] for name, cells in rows.items()}
-    table(heads, rows)
+    print_table(heads, rows)
 
 
 def by_wait_states(machines: Sequence[Machine], samples: int) -> None:
@@ -156,7 +156,7 @@ def by_wait_states(machines: Sequence[Machine], samples: int) -> None:
             f"`{point.bench}`": [f"{one[point.id]:,.0f}" for one in found if point.id in one]
             for point in points
         }
-        table([f"{machine.name}, wait states of the ROM", *map(str, WAITS)], rows)
+        print_table([f"{machine.name}, wait states of the ROM", *map(str, WAITS)], rows)
 
 
 def main() -> int:

@@ -112,7 +112,7 @@ def name_of(point: Point) -> str:
     return point.bench.removeprefix("itc/").replace("-", " ") + size
 
 
-def table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
+def print_table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> None:
     """Prints Markdown, each row as soon as it is known."""
     print(f"\n| {' | '.join(['', *heads])} |\n|{'---|' * (len(heads) + 1)}")
     for name, cells in rows:
@@ -158,9 +158,9 @@ def main() -> int:
         yield "published, µs", [f"{us:g}" for us in published.values()]
         yield f"× {CHIP_MHZ:g} MHz", [f"{us * CHIP_MHZ:,.0f}" for us in published.values()]
 
-    table(list(names.values()), intervals())
+    print_table(list(names.values()), intervals())
     heads = ["inside", "at MHz", "outside there", f"inside at {CHIP_MHZ:g} MHz"]
-    table(heads, ((name, clocks(ends, published, names)) for name, ends in found.items()))
+    print_table(heads, ((name, clocks(ends, published, names)) for name, ends in found.items()))
     return 0
 
 

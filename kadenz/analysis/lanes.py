@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz.analysis.deadlines import Misses
-from kadenz.analysis.jitter import JitterResult, tail_of
+from kadenz.analysis.jitter_views import JitterResult, tail_of
 from kadenz.analysis.outliers import Recorded, find_outliers
 from kadenz.analysis.periods import Periods
 from kadenz.analysis.results import LaneResult

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 
 from kadenz.analysis.deadlines import Misses
-from kadenz.analysis.jitter import JitterResult
+from kadenz.analysis.jitter_views import JitterResult
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.named_point import NamedPoint
 from kadenz.analysis.outliers import Outliers

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kadenz.analysis.deadlines import Asked, Misses, misses_of
-from kadenz.analysis.jitter import JitterResult, jitter_of_record
+from kadenz.analysis.jitter_views import JitterResult, jitter_of_record
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.lanes import analyse_lane, merge
 from kadenz.analysis.modelled import modelled_ends

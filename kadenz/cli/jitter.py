@@ -14,7 +14,7 @@ from kadenz.config.manifest import ClockClass
 from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
-    from kadenz.analysis.jitter import SeriesResult
+    from kadenz.analysis.jitter_views import SeriesResult
     from kadenz.analysis.series_kind import Kind
     from kadenz.analysis.units import Unit
 
@@ -87,7 +87,7 @@ def jitter(
     kadenz jitter edges.npy --period-us 1000 --html edges.html
     kadenz jitter log.csv --column late_us --kind latencies --unit us --cycles cycle --period-us 500
     """
-    from kadenz.analysis.jitter import analyse_series
+    from kadenz.analysis.jitter_views import analyse_series
     from kadenz.analysis.series_file import read_series
     from kadenz.analysis.units import Unit
     from kadenz.report.jitter_words import series_lines
@@ -136,7 +136,7 @@ def _row(file: Path, found: SeriesResult, shown: Unit, unit: str) -> dict[str, o
     """One object with the figures in `shown`; the limit is in the `unit` of the values."""
     import msgspec
 
-    from kadenz.analysis.jitter import jitter_row, tail_row
+    from kadenz.analysis.jitter_views import jitter_row, tail_row
     from kadenz.report.jitter_words import limit_words
 
     row: dict[str, object] = {"file": str(file), "jitter": jitter_row(found.jitter, shown)}

@@ -18,7 +18,7 @@ def line(manifest: Manifest) -> str:
     return f"{count:,} event{'s' if count > 1 else ''} of {kinds} kind{'s' if kinds > 1 else ''}"
 
 
-def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
+def event_table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
     """Every kind of event of every run, by label; None if no target reported any."""
     rows = [
         (

@@ -59,7 +59,7 @@ class _Line:
         return next(iter(self.found.values())).record
 
 
-def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def class_table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """A row for each point and lane statistic that one board has in two classes or more.
 
     None if there is no such point. Of several runs of one class the first is taken.

@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from kadenz import __version__
-from kadenz.analysis.jitter import SeriesResult
+from kadenz.analysis.jitter_views import SeriesResult
 from kadenz.analysis.units import CLASS_MEANING, Unit
-from kadenz.report.jitter import tail_plot, views
+from kadenz.report.jitter_tables import tail_plot, views
 from kadenz.report.jitter_words import series_lines
 from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import Plot

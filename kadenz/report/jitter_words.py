@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from kadenz.analysis.jitter import JitterResult, SeriesResult
+from kadenz.analysis.jitter_views import JitterResult, SeriesResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits
-from kadenz.report.jitter import SPORADIC_SHOWN, chance, remarks
+from kadenz.report.jitter_tables import SPORADIC_SHOWN, chance, remarks
 from kadenz.stats.tail import Tail
 
 

@@ -32,7 +32,7 @@ def line(manifest: Manifest) -> str:
     return f"load {parts}" if parts.startswith(f"{name}:") else f"load {name}: {parts}"
 
 
-def table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
+def load_table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
     """Every load of every run, by label; None if no run had any."""
     rows = [
         (

@@ -22,7 +22,7 @@ from kadenz.report import (
     figures,
     footprint,
     how_true,
-    jitter,
+    jitter_tables,
     labels,
     loads,
     memory,
@@ -241,12 +241,12 @@ def build(
         families=tuple(_families(named, published, detail, top)),
         studies=tuple(studies.tables(published, named)),
         study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
-        how_true=how_true.table(published, named),
+        how_true=how_true.class_table(published, named),
         how_true_plots=tuple(how_true.plots(published, named)),
         memory=tuple(memory.plots(named)),
         clocks=tables.clocks(named),
-        loads=loads.table(named),
-        events=events.table(named),
+        loads=loads.load_table(named),
+        events=events.event_table(named),
         footprint=tuple(footprint.tables(footprint.of_runs(named))),
         accounting=tables.accounting(named),
         differences=tables.differing(named, disagreeing=True),
@@ -444,10 +444,17 @@ def _section(
         table=tables.results(bench, runs),
         common=outlier_tables.common(bench, runs),
         maxima=outlier_tables.maxima(bench, runs),
-        jitter=tuple(jitter.plots(bench, runs)) if detail in ("full", "no time series") else (),
+        jitter=tuple(jitter_tables.plots(bench, runs))
+        if detail in ("full", "no time series")
+        else (),
         jitter_tables=tuple(
-            one for one in (jitter.table(bench, runs), jitter.disturbances(bench, runs)) if one
+            one
+            for one in (
+                jitter_tables.lane_table(bench, runs),
+                jitter_tables.disturbances(bench, runs),
+            )
+            if one
         ),
-        tails=tuple(jitter.tails(bench, runs)) if detail == "full" else (),
-        tail_table=jitter.tail_table(bench, runs),
+        tails=tuple(jitter_tables.tails(bench, runs)) if detail == "full" else (),
+        tail_table=jitter_tables.tail_table(bench, runs),
     )

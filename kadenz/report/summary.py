@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kadenz.analysis.deadlines import Misses
-from kadenz.analysis.jitter import jitter_row, tail_row
+from kadenz.analysis.jitter_views import jitter_row, tail_row
 from kadenz.analysis.kept_traces import KeptTrace
 from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult

@@ -24,7 +24,7 @@ that unit. A statistic that cannot be computed raises `stats.errors.Undefined`, 
     drift, trend    clock-rate error by regression, drift by moving average or median
     cycles          the cycle of each edge if some are missing
     disturbances    periodic ones, several at once (pulse_train, waves), and sporadic ones
-    jitter          all of these for one series
+    decomposition   all of these for one series
     gpd, clusters   the generalised Pareto distribution; independent peaks
     tail            peaks over threshold: checks, then return levels or a refusal
     rhealstone      six times of a kernel as one figure

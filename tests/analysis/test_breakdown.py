@@ -34,7 +34,7 @@ def written(folder: Path, probes: list[tuple[int, int, int]], *, name: str = "ru
 
 def probed(folder: Path, probes: list[tuple[int, int, int]]) -> Breakdown:
     result = analyse(read_run(written(folder, probes)))
-    table = hartstone.table([("A", result)])
+    table = hartstone.breakdown_table([("A", result)])
     assert table is not None and len(table.rows) == 1
     found = result.records[0].structure(Breakdown)
     assert found is not None

@@ -51,7 +51,7 @@ def test_one_operation_takes_the_windows_over_the_count(tmp_path: Path) -> None:
 
 
 def test_the_rule_and_the_samples_stand_in_one_row(tmp_path: Path) -> None:
-    table = thread_metric.table([("A", analyse(read_run(made(tmp_path))))])
+    table = thread_metric.workload_table([("A", analyse(read_run(made(tmp_path))))])
     assert table is not None
     rows = {row[1].text: [cell.text for cell in row] for row in table.rows}
     assert set(rows) == {"cooperative", "basic"}

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from kadenz.analysis.jitter import jitter_of_edges
+from kadenz.analysis.jitter_views import jitter_of_edges
 from kadenz.analysis.series_file import read_series
 from kadenz.cli.jitter import jitter
 from kadenz.errors import UsageError

@@ -24,7 +24,7 @@ def test_first_ticked_and_other_samples_are_three_parts(tmp_path: Path) -> None:
     assert found.cold is not None and (found.cold.n, found.cold.max) == (1, 900)
     assert found.ticked is not None and (found.ticked.n, found.ticked.max) == (1, 260)
     assert found.plain is not None and (found.plain.n, found.plain.max) == (4, 162)
-    table = perf.table([("A", result)])
+    table = perf.tick_table([("A", result)])
     assert table is not None
     (row,) = table.rows
     assert [cell.text for cell in row[2:7]] == ["1", "900", "1", "260", "4"]
@@ -34,4 +34,4 @@ def test_without_the_companion_nothing_is_told_apart(tmp_path: Path) -> None:
     point = Point("perf/wake", {"all": np.array([1, 2, 3], np.uint32)})
     result = analyse(read_run(write_run(tmp_path, manifest(STM32F4), [point])))
     assert result.records[0].structure(TickSplit) is None
-    assert perf.table([("A", result)]) is None
+    assert perf.tick_table([("A", result)]) is None

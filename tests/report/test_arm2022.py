@@ -89,7 +89,7 @@ def test_counters_of_single_cores_give_the_published_figures(two_cores: RunResul
 def test_a_run_of_something_else_has_none_of_it(tmp_path: Path) -> None:
     point = Point(SWITCH, {"all": np.full(60, 5_000, np.uint32)}, {"core_a": 0, "core_b": 0})
     run = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point])))
-    assert arm2022.table(published.load(), [("here", run)]) is None
+    assert arm2022.core_table(published.load(), [("here", run)]) is None
     assert arm2022.explanations(published.load(), [("here", run)]) is None
 
 

@@ -119,7 +119,7 @@ def test_code_sizes_stand_next_to_the_published_ones(tmp_path: Path) -> None:
         ("arm", run(tmp_path, STM32F4, image("arm", 1))),
         ("riscv", run(tmp_path, HIFIVE1, image("riscv", 2))),
     ]
-    table = kioxia2019.table(published.load(), runs)
+    table = kioxia2019.size_table(published.load(), runs)
     assert table is not None
     assert [(row[0].text, row[1].text, row[4].text) for row in table.rows] == [
         ("Common object files", "published", "+17.8"),
@@ -127,7 +127,7 @@ def test_code_sizes_stand_next_to_the_published_ones(tmp_path: Path) -> None:
         ("Common object files", "ours", "+100.0"),
         ("Whole image", "ours", "+62.9"),
     ]
-    assert kioxia2019.table(published.load(), runs[:1]) is None
+    assert kioxia2019.size_table(published.load(), runs[:1]) is None
 
 
 def test_a_run_without_footprint_is_read() -> None:

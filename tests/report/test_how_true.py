@@ -82,7 +82,7 @@ def rows(table: Table | None) -> dict[str, dict[str, str]]:
 
 
 def test_each_class_has_its_column_and_its_ratio_to_the_most_exact(tmp_path: Path) -> None:
-    table = how_true.table(
+    table = how_true.class_table(
         [],
         named(
             run(tmp_path, "cycle-exact", 200),
@@ -123,16 +123,16 @@ def test_a_published_figure_is_drawn_in_cycles_only(tmp_path: Path) -> None:
 
 def test_one_class_or_two_boards_have_nothing_side_by_side(tmp_path: Path) -> None:
     here = run(tmp_path, "instruction", 150)
-    assert how_true.table([], named(here)) is None
-    assert how_true.table([], named(here, run(tmp_path, "instruction", 151))) is None
+    assert how_true.class_table([], named(here)) is None
+    assert how_true.class_table([], named(here, run(tmp_path, "instruction", 151))) is None
     there = run(tmp_path, "cycle-exact", 200, target=HIFIVE1)
-    assert how_true.table([], named(here, there)) is None
+    assert how_true.class_table([], named(here, there)) is None
     linux = run(tmp_path, "hosted", 900, target=LINUX)
-    assert how_true.table([], named(here, linux)) is None
+    assert how_true.class_table([], named(here, linux)) is None
 
 
 def test_a_second_run_of_a_class_is_named_and_not_mixed_in(tmp_path: Path) -> None:
-    table = how_true.table(
+    table = how_true.class_table(
         [],
         named(
             run(tmp_path, "instruction", 150),
@@ -145,7 +145,7 @@ def test_a_second_run_of_a_class_is_named_and_not_mixed_in(tmp_path: Path) -> No
 
 
 def test_a_time_is_shown_without_a_ratio(tmp_path: Path) -> None:
-    table = how_true.table(
+    table = how_true.class_table(
         [],
         named(
             run(tmp_path, "instruction", 150),
@@ -163,7 +163,7 @@ def test_the_published_figure_is_at_the_right_of_its_statistic(
     tmp_path: Path, unit: str, ratio: str
 ) -> None:
     runs = named(run(tmp_path, "instruction", 150), run(tmp_path, "cycle-model", 210))
-    found = rows(how_true.table([published(200.0, unit)], runs))
+    found = rows(how_true.class_table([published(200.0, unit)], runs))
     assert found["mean"]["Published"] == f"200 {unit}"
     assert found["mean"]["Published class"] == "hardware"
     assert found["mean"]["Most exact / published"] == ratio
@@ -173,4 +173,4 @@ def test_the_published_figure_is_at_the_right_of_its_statistic(
 def test_benchmarks_of_the_clock_are_left_out(tmp_path: Path) -> None:
     kinds: tuple[ClockClass, ...] = ("instruction", "cycle-exact")
     runs = [run(tmp_path, kind, 9, bench=CLOCK) for kind in kinds]
-    assert how_true.table([], named(*runs)) is None
+    assert how_true.class_table([], named(*runs)) is None

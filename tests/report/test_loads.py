@@ -83,8 +83,8 @@ def test_labels_distinguish_runs_by_kernel_and_tuning(runs: list[RunResult]) -> 
 
 
 def test_the_report_shows_the_work_of_each_load(runs: list[RunResult]) -> None:
-    assert loads.table([("a", runs[0])]) is None
-    table = loads.table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
+    assert loads.load_table([("a", runs[0])]) is None
+    table = loads.load_table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
     assert table is not None
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert [row["Run"].text for row in rows] == ["b", "c"]

@@ -79,7 +79,7 @@ def how_true_it_is(left: Run, right: Run) -> bool:
         made.clock = msgspec.structs.replace(made.clock, clock_class="cycle-exact", unit="cycle")
 
     runs = [("left", analyse(left)), ("right", analyse(changed(right, exact)))]
-    return how_true.table([], runs) is not None
+    return how_true.class_table([], runs) is not None
 
 
 READERS = (compared, with_history, one_series, a_baseline, one_axis, how_true_it_is)

@@ -18,6 +18,7 @@ from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect, suggest_cold
 from kadenz.stats.compare import compare
 from kadenz.stats.cycles import cycle_numbers
+from kadenz.stats.decomposition import decompose
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
 from kadenz.stats.effective import effective_size
@@ -25,7 +26,6 @@ from kadenz.stats.envelope import envelope
 from kadenz.stats.errors import Undefined
 from kadenz.stats.exceedance import exceedance
 from kadenz.stats.histogram import histogram
-from kadenz.stats.jitter import decompose
 from kadenz.stats.limit import limit_rate
 from kadenz.stats.mean_interval import mean_interval
 from kadenz.stats.percentiles import percentiles

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from kadenz.stats.cycles import check_span
+from kadenz.stats.decomposition import decompose
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.errors import Undefined
-from kadenz.stats.jitter import decompose
 from kadenz.stats.limit import limit_rate
 
 

@@ -19,7 +19,7 @@ NOTES = (
 )
 
 
-def table(runs: Named) -> Table | None:
+def breakdown_table(runs: Named) -> Table | None:
     """A row per record with a breakdown; None without one."""
     rows = [
         _row(label, record, breakdown)
@@ -79,4 +79,4 @@ def _percent(share: float | None) -> Cell:
     return Cell(digits.ABSENT) if share is None else Cell(f"{100 * share:.2f} %", 100 * share)
 
 
-FAMILIES = (Family("hartstone", "Hartstone's series", 70, table),)
+FAMILIES = (Family("hartstone", "Hartstone's series", 70, breakdown_table),)

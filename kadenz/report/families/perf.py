@@ -18,7 +18,7 @@ NOTES = (
 )
 
 
-def table(runs: Named) -> Table | None:
+def tick_table(runs: Named) -> Table | None:
     """A row per record whose samples carry the kernel's ticks; None without one."""
     rows = [
         _row(label, record, split)
@@ -76,4 +76,4 @@ def _count(part: Part | None) -> Cell:
     return Cell(digits.count(part.n), part.n) if part else Cell("0", 0)
 
 
-FAMILIES = (Family("perf", "Wake, sleep, activate", 80, table),)
+FAMILIES = (Family("perf", "Wake, sleep, activate", 80, tick_table),)

@@ -105,7 +105,7 @@ def _per_second(figure: Rhealstone, unit: Unit) -> Estimate | None:
     )
 
 
-def table(runs: Named) -> Table | None:
+def part_table(runs: Named) -> Table | None:
     """A row per part and one for the figure, for every run that measured `rhealstone/`."""
     rows: list[tuple[Cell, ...]] = []
     for label, run in runs:
@@ -190,4 +190,4 @@ def _estimate(made: Estimate | None, scale: float) -> dict[str, Any]:
     return {"value": value, "low": low, "high": high}
 
 
-FAMILIES = (Family("rhealstone", "Rhealstone's six", 50, table, row),)
+FAMILIES = (Family("rhealstone", "Rhealstone's six", 50, part_table, row),)

@@ -24,7 +24,7 @@ NOTES = (
 _COUNTS = {"preemptive": 5, "interrupt-preemption": 2}
 
 
-def table(runs: Named) -> Table | None:
+def workload_table(runs: Named) -> Table | None:
     """A row per workload and run; None without operations counted in windows."""
     rows = [row for label, run in runs for row in _rows(label, run)]
     if not rows:
@@ -101,4 +101,4 @@ def _row(
     )
 
 
-FAMILIES = (Family("thread-metric", "Thread-Metric's eight", 60, table),)
+FAMILIES = (Family("thread-metric", "Thread-Metric's eight", 60, workload_table),)

@@ -36,12 +36,12 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         yoo2024.table_3(figures, runs),
         yoo2024.table_4(figures, runs),
         yoo2024.figure_15(figures, runs),
-        mazzi2021.table(figures, runs),
-        cereia2011.table(figures, runs),
-        kioxia2019.table(figures, runs),
-        arm2022.table(figures, runs),
+        mazzi2021.iteration_table(figures, runs),
+        cereia2011.load_table(figures, runs),
+        kioxia2019.size_table(figures, runs),
+        arm2022.core_table(figures, runs),
         arm2022.explanations(figures, runs),
         arm2022.contention(runs),
-        single_points.table(figures, runs, _IN_LAYOUTS),
+        single_points.figure_table(figures, runs, _IN_LAYOUTS),
     )
     return [table for table in made if table is not None]

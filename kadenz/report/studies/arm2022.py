@@ -58,7 +58,7 @@ _NOTES = (
 )
 
 
-def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def core_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """All published rows, each above ours for the same point. None without a run of the study."""
     published = [one for one in figures if (one.paper, one.where) == (PAPER, PLACE)]
     ours = [(label, run) for label, run in runs if _of_the_study(run)]

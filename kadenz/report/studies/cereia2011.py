@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kadenz.analysis.jitter import View
+from kadenz.analysis.jitter_views import View
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
-from kadenz.report.jitter import remaining
+from kadenz.report.jitter_tables import remaining
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.table import Cell, Table, badge, figure, words
 from kadenz.report.tables import Named
@@ -95,7 +95,7 @@ def preempt_of(run: RunResult) -> str:
     return manifest.target.settings.get("preempt") or manifest.host.preempt
 
 
-def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def load_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Table I. None if no run has edge jitter, or wake-ups measured as in the study."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
     lanes = edge_lanes(runs)

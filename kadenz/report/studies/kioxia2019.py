@@ -20,7 +20,7 @@ _COMMON, _WHOLE = "footprint/text-common-objects", "footprint/text-total"
 _TITLES = {_COMMON: "Common object files", _WHOLE: "Whole image"}
 
 
-def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def size_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """None unless the page has one kernel on both of the study's instruction sets."""
     published = [one for one in figures if (one.paper, one.where) == (PAPER, SIZES)]
     if not published:

@@ -25,7 +25,7 @@ _METRICS = (
 _Take = Callable[[str], Cell | None]
 
 
-def table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def iteration_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Batches of 50,000 iterations and single executions. None if we measured none of them."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE]
     measured = [(run, rows) for _, run in runs if (rows := _ours(run))]

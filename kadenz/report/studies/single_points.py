@@ -14,7 +14,7 @@ from kadenz.report.tables import Named
 from kadenz.stats.summary import Summary
 
 
-def table(
+def figure_table(
     figures: Sequence[PublishedFigure], runs: Named, elsewhere: Collection[tuple[str, str]]
 ) -> Table | None:
     """None if nothing matches. `elsewhere`: paper and place of figures with their own table."""

@@ -14,7 +14,7 @@ import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.deadlines import parse_deadline
-from kadenz.analysis.jitter import analyse_series
+from kadenz.analysis.jitter_views import analyse_series
 from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.linux_timeline import recorded_timeline
 from kadenz.analysis.series_file import read_series

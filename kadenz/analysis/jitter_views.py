@@ -24,11 +24,11 @@ from kadenz.analysis.units import Unit
 from kadenz.config.manifest import Nature
 from kadenz.errors import UsageError
 from kadenz.stats.cycles import check_order, cycle_numbers, held_against, period_of, phase_moves
+from kadenz.stats.decomposition import Bias, Jitter, decompose
 from kadenz.stats.disturbances import Disturbances, Periodic
 from kadenz.stats.envelope import Envelope, envelope
 from kadenz.stats.errors import TooFew, Undefined
 from kadenz.stats.estimate import Estimate
-from kadenz.stats.jitter import Bias, Jitter, decompose
 from kadenz.stats.limit import LimitRate, limit_rate
 from kadenz.stats.ordered import Ordered
 from kadenz.stats.plain import plain

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from kadenz.analysis.change import percent
-from kadenz.analysis.jitter import JitterResult, View
+from kadenz.analysis.jitter_views import JitterResult, View
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits, labels
@@ -130,7 +130,7 @@ def _shown(of: Estimate, unit: Unit) -> Estimate:
 # ---- tables -------------------------------------------------------------------------------------
 
 
-def table(bench: str, runs: Named) -> Table | None:
+def lane_table(bench: str, runs: Named) -> Table | None:
     """One row per lane: rate, spread by view, jitter, and the bias of removing the drift."""
     rows: list[tuple[Cell, ...]] = []
     notes: dict[str, None] = {}

@@ -13,7 +13,7 @@ import pytest
 
 from kadenz.analysis import RunResult, analyse
 from kadenz.analysis.comparing import compare_sides
-from kadenz.analysis.jitter import analyse_series, jitter_of_edges, tail_row
+from kadenz.analysis.jitter_views import analyse_series, jitter_of_edges, tail_row
 from kadenz.analysis.series_file import read_series
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry

@@ -18,7 +18,7 @@ from kadenz.report import page as pages
 from kadenz.report.render import render
 from kadenz.report.studies import cereia2011
 from kadenz.store import read_run
-from tests.analysis.test_jitter import INDY7, edges
+from tests.analysis.test_jitter_views import INDY7, edges
 from tests.report.test_commands import answer
 from tests.report.test_page import Html
 from tests.synthetic import (
@@ -108,7 +108,7 @@ def test_a_guest_under_preempt_rt_fills_the_row_of_the_patched_kernel(
     point = Point("cyclic/wakeup-latency", {"core0": latencies}, {"period_us": 1000})
     results = [analyse(read_run(run)) for run in (*runs, write_run(tmp_path, entry, [point]))]
     named = [(str(n), run) for n, run in enumerate(results)]
-    table = cereia2011.table(published.load(), named)
+    table = cereia2011.load_table(published.load(), named)
     assert table is not None
     # Virtual ns and µs share no scale: figure 5 shows the two runs in µs.
     drawn = [plot.name.split("-ethercat")[0] for plot in cereia2011.plots(named)]
@@ -130,7 +130,7 @@ def test_a_load_that_the_study_did_not_use_has_no_published_counterpart(
     results = [analyse(read_run(run)) for run in runs]
     results[1].manifest.conditions = under(load=load)
     named = [(str(n), run) for n, run in enumerate(results)]
-    table = cereia2011.table(published.load(), named)
+    table = cereia2011.load_table(published.load(), named)
     assert table is not None
     rows = [[cell.text for cell in row] for row in table.rows]
     measured = [n for n, row in enumerate(rows) if row[0] == "ours" and row[4] != "–"]

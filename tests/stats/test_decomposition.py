@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from kadenz.stats.cycles import cycle_numbers
+from kadenz.stats.decomposition import decompose
 from kadenz.stats.disturbances import find_disturbances
 from kadenz.stats.drift import separate_drift
 from kadenz.stats.errors import TooFew, Undefined
-from kadenz.stats.jitter import decompose
 from kadenz.stats.samples import Floats
 from kadenz.stats.trend import moving_trend
 
