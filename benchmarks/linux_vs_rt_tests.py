@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Figures of kadenz on Linux next to those of cyclictest, pmqtest, ptsematest and svsematest, whose
-timed regions [the Linux target](explanation/linux-target.md) describes.
+timed regions [the Linux target](kernels/linux.md) describes.
 
     .venv/bin/python benchmarks/linux_vs_rt_tests.py [--seconds 20] [--rounds 3] [--cpu 0]
 

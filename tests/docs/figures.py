@@ -43,7 +43,6 @@ from tests.docs.pages import BLOCK, ROOT
 PAGES = (
     "README.md",
     "docs/tutorial.md",
-    "docs/reference/freertos.md",
     *(
         str(file.relative_to(ROOT))
         for folder in ("how-to", "explanation", "kernels")

@@ -18,17 +18,23 @@ def test_each_decision_has_its_own_number_and_stands_in_the_list_once() -> None:
     for name, number in zip(pages, numbers, strict=True):
         assert (FOLDER / name).read_text().startswith(f"# {number}. "), name
     listed = re.findall(
-        r"^\| (\d+) \| \[.*\]\((.*\.md)\)", (FOLDER / "README.md").read_text(), re.M
+        r"^\| (\d+) \| \[(.*)\]\((.*\.md)\)", (FOLDER / "README.md").read_text(), re.M
     )
-    assert Counter(listed) == Counter(
-        (str(number), name) for name, number in zip(pages, numbers, strict=True)
+    titles = {name: (FOLDER / name).read_text().partition("\n")[0] for name in pages}
+    assert Counter((f"# {number}. {title}", name) for number, title, name in listed) == Counter(
+        (title, name) for name, title in titles.items()
     )
 
 
 def test_a_link_has_the_number_of_its_page() -> None:
-    link = re.compile(r"\[(?:decision )?(\d+)\]\((?:[^)]*/)?(\d{4})-[^)]*\.md\)")
-    links = [
-        found for page in (ROOT / "docs").rglob("*.md") for found in link.findall(page.read_text())
-    ]
-    assert len(links) > 3
+    link = re.compile(r"\[(?:[Dd]ecision )?(\d+)\]\((?:[^)]*/)?(\d{4})-[^)]*\.md\)")
+    pages = [ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    links = [found for page in pages for found in link.findall(page.read_text())]
+    assert len(links) > 20
     assert [(text, page) for text, page in links if int(text) != int(page)] == []
+
+
+def test_a_decision_is_cited_by_its_number() -> None:
+    nameless = re.compile(r"\[(?:the )?decision\]\(", re.I)
+    pages = [ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
+    assert [page.name for page in pages if nameless.search(page.read_text())] == []
