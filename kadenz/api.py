@@ -211,12 +211,12 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """Its folder."""
+        """The folder of the run."""
         return self._run.path
 
     @property
     def manifest(self) -> Manifest:
-        """run.json as objects."""
+        """The content of run.json, as typed objects."""
         return self._run.manifest
 
     @property

@@ -131,17 +131,17 @@ class RecordResult(NamedPoint):
 
     @property
     def planned(self) -> int:
-        """Over all lanes."""
+        """Planned samples over all lanes."""
         return sum(lane.entry.planned for lane in self.lanes)
 
     @property
     def taken(self) -> int:
-        """Over all lanes."""
+        """Taken samples over all lanes, with those that overran."""
         return sum(lane.entry.taken for lane in self.lanes)
 
     @property
     def missed(self) -> int:
-        """Over all lanes."""
+        """Missed samples over all lanes."""
         return sum(lane.entry.missed for lane in self.lanes)
 
     @property
@@ -181,7 +181,7 @@ class RunResult:
 
     @property
     def name(self) -> str:
-        """ "freertos/hifive1-revb@emulated"."""
+        """Name of the target: "freertos/hifive1-revb@emulated"."""
         return self.manifest.target.name
 
     @property

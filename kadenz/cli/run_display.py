@@ -35,7 +35,7 @@ class _Titles(Progress):
             self._planned_titles[target, point.id] = " ".join(words)
 
     def opened(self, target: str, record: RecordEntry) -> None:
-        """A record begins."""
+        """A record begins: the time left is reckoned from here."""
         if target in self._left:
             self._left[target].opened(record.id, record.params, time.monotonic())
 
@@ -73,14 +73,14 @@ class LineDisplay(_Titles):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Nothing to release."""
+        """Does nothing: lines need no end."""
 
     def building(self, target: str) -> None:
         """The image is being built."""
         self._say(target, "building")
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
-        """Measuring begins."""
+        """Measuring begins: says how many points, and how long they take."""
         super().started(target, points, clock)
         self._planned[target], self._done[target] = len(points), 0
         count = "1 point" if len(points) == 1 else f"{len(points)} points"
@@ -181,7 +181,7 @@ class LiveDisplay(_Titles):
         self._tasks[target] = self._bars.add_task("building", target=target, total=None)
 
     def started(self, target: str, points: Sequence[Point], clock: ClockEntry) -> None:
-        """Measuring begins."""
+        """Measuring begins: the bar of the target counts its points."""
         super().started(target, points, clock)
         self._clocks[target] = clock
         self._take_over(target)
@@ -194,7 +194,7 @@ class LiveDisplay(_Titles):
             self._print(f"{target}: {text}")
 
     def opened(self, target: str, record: RecordEntry) -> None:
-        """A record begins."""
+        """A record begins: the bar shows its benchmark."""
         super().opened(target, record)
         planned = sum(lane.planned for lane in record.series)
         self._running[target] = Running(record, self._clocks[target]), planned

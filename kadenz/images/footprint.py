@@ -215,7 +215,7 @@ class CodeOrigins:
         self._starts = [piece.address for piece in self._pieces]
 
     def at(self, address: int) -> tuple[str, str]:
-        """Part and file."""
+        """Part and file of the object at an address; UNKNOWN and "" between objects."""
         index = bisect_right(self._starts, address) - 1
         if index < 0 or address >= self._starts[index] + self._pieces[index].size:
             return UNKNOWN, ""

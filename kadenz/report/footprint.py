@@ -208,7 +208,7 @@ def shared_files(builds: Sequence[BuildEntry], wanted: Sequence[str]) -> list[li
 
 
 def percent(value: int, base: int) -> str:
-    """ "+17.8 %"."""
+    """The change against `base`: "+17.8 %"."""
     return f"{100 * (value / base - 1):+.1f} %"
 
 

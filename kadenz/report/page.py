@@ -123,7 +123,7 @@ class Section:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """All of them."""
+        """All pictures of the page, as files of their own."""
         return (
             self.overlays
             + self.responses

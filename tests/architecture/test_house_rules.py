@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
 FUNCTION_LINES = 60
+WORDS = 4  # of a docstring, at least
 PARAMETERS = 7
 C_SOURCE = {".c", ".h", ".cpp", ".hpp"}
 OTHERS = ("tx_",)  # names of another interface, whose signatures are its own
@@ -52,6 +53,19 @@ def test_no_file_is_longer_than_one_can_read() -> None:
         if count > limit:
             long.append(f"{file.relative_to(ROOT)}: {count} lines, {limit} are allowed")
     assert long == []
+
+
+def test_a_docstring_says_more_than_a_name() -> None:
+    """One of three words repeats the name, or is understood by its author alone."""
+    short = [
+        f"{file.relative_to(ROOT)}: {getattr(node, 'name', 'the module')}: {text}"
+        for file in sorted((ROOT / "kadenz").rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
+        and (text := ast.get_docstring(node))
+        and len(text.split()) < WORDS
+    ]
+    assert short == []
 
 
 def test_every_source_file_names_its_license() -> None:
