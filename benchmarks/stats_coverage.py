@@ -194,7 +194,7 @@ def bursts_table(simulations: int) -> None:
     heads += [f"above p{100 * level:g} given | covered" for level in levels[1:]]
     heads += ["bound of the maximum holds"]
     print(f"| series, n = {N:,} | {' | '.join(heads)} |\n|---|{'---|' * 11}")
-    least = 1.0
+    every = np.zeros(2)  # intervals that hold, and all
     for name, make in CLUSTERED.items():
         pool = np.sort(np.concatenate([make(np.random.default_rng([9, i])) for i in range(500)]))
         truths = [float(pool[int(level * pool.size)]) for level in levels]
@@ -215,13 +215,13 @@ def bursts_table(simulations: int) -> None:
                     covered[place] += low <= truth <= high
             above = 1.0 - np.searchsorted(pool, series.max(), "right") / pool.size
             held += above <= maximum_bound(series).exceed_fraction
-        least = min([least, *(c / g for c, g in zip(covered, given, strict=True) if g)])
+        every += covered.sum(), given.sum()
         cells = " | ".join(
             f"{100 * g / simulations:.0f} % | " + (f"{100 * c / g:.0f} %" if g else "–")
             for g, c in zip(given, covered, strict=True)
         )
         print(f"| {name} | {cells} | {100 * held / simulations:.0f} % |", flush=True)
-    print(f"\nanswer: in every line at least {100 * least:.0f} % of the given intervals hold")
+    print(f"\nanswer: {100 * every[0] / every[1]:.0f} % of the given 95 % intervals hold")
 
 
 def main() -> None:
