@@ -118,6 +118,7 @@ def replace(program: Program) -> None:
 
 
 def _run(program: Program) -> Printed:
+    origin = _origin()  # of what runs, whatever is committed meanwhile
     bodies = []
     for options in program.runs:
         command = [sys.executable, "-u", str(program.file), *options.split()]
@@ -126,7 +127,7 @@ def _run(program: Program) -> Printed:
     text = "\n\n".join(body.strip() for body in bodies) + "\n"
     answer = _ANSWER.search(text)
     body = _ANSWER.sub("", text).strip() + "\n"
-    return Printed(program.title, _origin(), answer[1] if answer else "", body)
+    return Printed(program.title, origin, answer[1] if answer else "", body)
 
 
 def _output(command: list[str]) -> str:
