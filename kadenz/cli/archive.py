@@ -89,7 +89,8 @@ def query(sql: str, archive: str, kind: str) -> None:
     """Answer a question in SQL. Tables: runs, records, samples, distribution, percentiles.
 
     \b
-    kadenz archive query 'SELECT target, bench, month, p50, p99, max, unit FROM percentiles'
+    kadenz archive query \\
+        'SELECT target, bench, month, p50, p99, max, unit FROM percentiles'
     kadenz archive query 'DESCRIBE records'
     """
     from kadenz.archive.query import connect, run_sql

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.board_options import board_options, link_of
+from kadenz.cli.board_option import board_option, link_of
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand
 from kadenz.cli.output import write_json
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 )
 @timeout_option
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
-@board_options
+@board_option
 def conformance(
     targets: tuple[str, ...],
     kernel_sources: tuple[str, ...],

@@ -54,7 +54,7 @@ def doctor(claim: str | None, as_json: bool) -> None:
     targets = check_targets(
         lambda need: by_name.get(need.name) or tools.look_up(need),
         [
-            Missing(warning.message, f"{warning.remedy}. Or measure with --allow-no-realtime")
+            Missing(warning.message, f"{warning.remedy}. Or measure with --allow no-realtime")
             for warning in host.warnings
             if warning.code in NO_RIGHT
         ],

@@ -43,7 +43,8 @@ def export_suite(
 
     \b
     kadenz export-suite firmware/kadenz --as cmake --board stm32f4
-    kadenz export-suite firmware/kadenz-scope --as cmake --board stm32f4 --instrument scope
+    kadenz export-suite firmware/kadenz-scope \\
+        --as cmake --board stm32f4 --instrument scope
     """
     from kadenz.lab.exported_suite import export_suite as export
 

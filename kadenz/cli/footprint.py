@@ -64,7 +64,8 @@ def footprint(
 
     \b
     kadenz footprint freertos/stm32f4
-    kadenz footprint freertos/stm32f4 freertos/hifive1-revb --isa rv32imac --isa rv32ima
+    kadenz footprint freertos/stm32f4 freertos/hifive1-revb \\
+        --isa rv32imac --isa rv32ima
     """
     builds = _builds(images, instrument, extra_bench, conditions)
     if kind == "json":

@@ -98,7 +98,8 @@ def gate(
 
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
-    kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' --junit gate.xml
+    kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' \\
+        --junit gate.xml
     kadenz gate runs/new --against archive:main
     kadenz gate runs/new --deadline 100us --limit 'cyclic/* misses = 0'
     """

@@ -73,8 +73,10 @@ def import_(
     One channel for both marks is high from BEGIN to END.
 
     \b
-    kadenz import capture.vcd --begin D0 --end D1 --bench itc/queue --target freertos/stm32f4@board
-    kadenz import capture.sr --begin D0:rise --end D0:fall --bench itc/queue --target …
+    kadenz import capture.vcd --begin D0 --end D1 \\
+        --bench itc/queue --target freertos/stm32f4@board
+    kadenz import capture.sr --begin D0:rise --end D0:fall \\
+        --bench itc/queue --target …
     """
     from kadenz.cli.console import progress_bars
     from kadenz.cli.run_request import lab_defaults, point_of, run_name

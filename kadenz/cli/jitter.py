@@ -85,7 +85,8 @@ def jitter(
 
     \b
     kadenz jitter edges.npy --period-us 1000 --html edges.html
-    kadenz jitter log.csv --column late_us --kind latencies --unit us --cycles cycle --period-us 500
+    kadenz jitter log.csv --column late_us \\
+        --kind latencies --unit us --cycles cycle --period-us 500
     """
     from kadenz.analysis.jitter_views import analyse_series
     from kadenz.analysis.series_file import read_series

@@ -21,17 +21,14 @@ def complete_target(
         return []
 
 
-def complete_profile(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Profiles that begin with the text typed so far, or a file."""
+def profiles(typed: str) -> list[tuple[str, str]]:
+    """Tuning profiles that begin with the text typed so far."""
     from kadenz.config import inventory
 
     try:
-        names = [name for name in inventory.tuning_files() if name.startswith(incomplete)]
+        return [(name, "") for name in inventory.tuning_files() if name.startswith(typed)]
     except KadenzError:
-        names = []
-    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+        return []
 
 
 def complete_work(

@@ -10,36 +10,34 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
+from kadenz.cli.key_values import KeyValues, merged
+from kadenz.config.key_values import Key
 from kadenz.lab.condition import Choice, Option
 from kadenz.lab.conditions import kinds
-
-_TYPES: dict[str, Any] = {
-    "text": None,
-    "count": click.IntRange(min=1),
-    "flag": None,
-    "file": click.Path(path_type=Path),
-    "folder": click.Path(exists=True, file_okay=False, path_type=Path),
-}
-
 
 WORDS = "kadenz.words"  # in the context of a command: the words that it was called with
 
 
 class GroupedOption(click.Option):
-    """An option listed under the heading `group`."""
+    """An option listed under the heading `group`, with a row for each of its keys."""
 
-    def __init__(self, *args: Any, group: str, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, group: str, keys: Sequence[Key] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.group = group
+        self.keys = keys
 
 
 class GroupedCommand(click.Command):
     """Lists its grouped options under their headings, the rest under Options at the end."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keeps the words of the command line."""
+        """Keeps the words of the command line. An unknown option that is a key is named as such."""
         ctx.meta[WORDS] = list(args)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            error.possibilities = _as_key(self, error.option_name) or error.possibilities
+            raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the sections in the order in which their first options were declared."""
@@ -47,7 +45,8 @@ class GroupedCommand(click.Command):
         for param in self.get_params(ctx):
             row = param.get_help_record(ctx)
             if row is not None:
-                sections.setdefault(getattr(param, "group", "Options"), []).append(row)
+                rows = sections.setdefault(getattr(param, "group", "Options"), [])
+                rows += [row, *((f"  {key}", key.help) for key in getattr(param, "keys", ()))]
         rest = sections.pop("Options", [])
         for title, rows in [*sections.items(), ("Options", rest)]:
             if rows:
@@ -78,18 +77,28 @@ def any_image_options(command: Any) -> Any:
 
 def _with_options_of(command: Any, wanted: Sequence[type[Choice]]) -> Any:
     for kind in reversed(wanted):
-        for one in reversed(kind.options):
-            command = _declared(one, kind.title)(command)
+        for each in reversed(kind.options):
+            command = declared(each, kind.title)(command)
     return command
 
 
-def _declared(one: Option, group: str) -> Callable[[Any], Any]:
-    more: dict[str, Any] = {"is_flag": True} if one.kind == "flag" else {"multiple": one.many}
-    if one.metavar:
-        more["metavar"] = one.metavar
-    if one.complete is not None:
-        more["shell_complete"] = _completion(one)
-    return option(group, one.flag, one.key, help=one.help, type=_TYPES[one.kind], **more)
+def declared(one: Option, group: str) -> Callable[[Any], Any]:
+    """A click option for an option of a condition, under the heading `group`."""
+    more: dict[str, Any] = {"multiple": one.many, "metavar": one.metavar or None}
+    if one.notation is not None:
+        more["type"] = KeyValues(one.notation, one.complete, or_file=one.or_file)
+        if one.notation.name:
+            more["metavar"] = f"{one.metavar}[,KEY=VALUE…]"
+        else:
+            more |= {"multiple": True, "callback": merged}
+            more["metavar"] = one.metavar or "KEY=VALUE[,…]"
+    elif one.kind == "names":
+        more["type"] = click.Choice([key.name for key in one.keys])
+    else:
+        more["type"] = click.Path(path_type=Path) if one.kind == "file" else None
+        if one.complete is not None:
+            more["shell_complete"] = _completion(one)
+    return option(group, one.flag, one.key, help=one.help, keys=one.keys, **more)
 
 
 def _completion(one: Option) -> Callable[..., list[CompletionItem]]:
@@ -97,7 +106,22 @@ def _completion(one: Option) -> Callable[..., list[CompletionItem]]:
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         found = one.complete(incomplete) if one.complete is not None else ()
-        items = [CompletionItem(value, help=text or None) for value, text in found]
-        return items or ([CompletionItem(incomplete, type="file")] if one.or_file else [])
+        return [CompletionItem(value, help=text or None) for value, text in found]
 
     return complete
+
+
+def _as_key(command: click.Command, name: str) -> list[str]:
+    """How `--load-workers` or `--port` is said where they are keys: `--load NAME,workers=N`."""
+    return [
+        f"{option.opts[0]} {_before_key(option)}{key}"
+        for option in command.params
+        if isinstance(option, GroupedOption)
+        for key in option.keys
+        if name in (f"--{key.name}", f"{option.opts[0]}-{key.name}")
+    ]
+
+
+def _before_key(option: click.Option) -> str:
+    name = option.type.notation.name if isinstance(option.type, KeyValues) else ""
+    return f"{name}," if name else ""

@@ -28,7 +28,8 @@ def profile(quick: bool, **values: Any) -> int:
 
     \b
     kadenz profile itc/queue --target freertos/stm32f4@emulated
-    kadenz profile itc/queue --target freertos/stm32f4@emulated --kernel-source my-tree
+    kadenz profile itc/queue --target freertos/stm32f4@emulated \\
+        --kernel-source my-tree
     kadenz profile itc/queue --target freertos/ibex@rtl
     """
     from kadenz.store import read_run

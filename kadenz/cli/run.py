@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from kadenz.cli.board_options import board_options
+from kadenz.cli.board_option import board_option
 from kadenz.cli.deadline import DEADLINE
 from kadenz.cli.measuring import Call, measure_call
 from kadenz.cli.names import complete_target, complete_work
@@ -127,7 +127,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 @option(
     _RESULTS, "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
 )
-@board_options
+@board_option
 @condition_options
 def run(**values: Any) -> int:
     """Measure campaigns (by name or file) or single benchmarks.
@@ -141,8 +141,8 @@ def run(**values: Any) -> int:
     kadenz run yoo2024 --target freertos/stm32f4@emulated --quick
     kadenz run itc/queue --target posix/linux@host --set size_bytes=4,64,1024
     kadenz run cyclic/wakeup-latency --target posix/linux@host --deadline 100us
-    kadenz run linux-ipc --load none --load disk --rounds 5
-    kadenz run motion --bus-interface eth1 --bus-layout my-robot.toml
+    kadenz run linux-ipc --load none --load disk,workers=2 --rounds 5
+    kadenz run motion --bus interface=eth1,layout=my-robot.toml
     kadenz run linux-ipc --tuning none --tuning latency --rounds 5
     """
     from kadenz.cli.run_resume import call_of, repeated

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadenz.cli.board_options import link_of
+from kadenz.cli.board_option import link_of
 from kadenz.lab.conditions import kinds
 
 if TYPE_CHECKING:

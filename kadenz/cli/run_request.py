@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kadenz.config.key_values import Notation
 from kadenz.config.params import Value, parse_value
 from kadenz.errors import UsageError
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from kadenz.config.target_name import TargetName
     from kadenz.lab.preparing import Request
 
+_SET = Notation("--set")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _ADHOC_SAMPLES = 1001  # the first is cold; jitter is analysed from 1,000 warm samples on
 _ADHOC_QUICK = 50
@@ -155,25 +157,25 @@ def _targets(campaign: Campaign, wanted: Sequence[str]) -> list[TargetName]:
 
 def overrides_of(settings: Sequence[str]) -> dict[str, list[Value]]:
     """The values of --set by key. UsageError for anything but KEY=VALUE,VALUE…"""
-    found = {}
-    for setting in settings:
-        key, equals, values = setting.partition("=")
-        try:
-            given = [parse_value(value) for value in values.split(",")]
-        except ValueError:
-            given = []
-        if not equals or not key or not given:
-            raise UsageError(
-                f"--set {setting}: not KEY=VALUE",
-                remedy="For example --set size_bytes=60,120 or --set policy=deadline",
-            )
-        numbers = [value for value in given if isinstance(value, int)]
-        if key in ("samples", "seconds") and (len(given) > 1 or not numbers or numbers[0] < 1):
-            raise UsageError(f"--set {setting}: one positive number", remedy=f"--set {key}=1000")
-        if key == "cold" and (len(given) > 1 or not numbers or numbers[0] < 0):
-            raise UsageError(f"--set {setting}: one number", remedy="--set cold=10")
-        found[key] = given
-    return found
+    texts = _SET.merged(_SET.parse(setting) for setting in settings)
+    return {key: _values(key, values) for key, values in texts.items()}
+
+
+def _values(key: str, texts: Sequence[str]) -> list[Value]:
+    where = f"--set {key}={','.join(texts)}"
+    try:
+        given = [parse_value(text) for text in texts]
+    except ValueError:
+        raise UsageError(
+            f"{where}: neither numbers nor words",
+            remedy="For example --set size_bytes=60,120 or --set policy=deadline",
+        ) from None
+    numbers = [value for value in given if isinstance(value, int)]
+    if key in ("samples", "seconds") and (len(given) > 1 or not numbers or numbers[0] < 1):
+        raise UsageError(f"{where}: one positive number", remedy=f"--set {key}=1000")
+    if key == "cold" and (len(given) > 1 or not numbers or numbers[0] < 0):
+        raise UsageError(f"{where}: one number", remedy="--set cold=10")
+    return given
 
 
 def point_of(settings: Sequence[str]) -> dict[str, Value]:

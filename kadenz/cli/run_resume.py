@@ -67,7 +67,7 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
             remedy=f"Names in its call are that lab's: KADENZ_LAB={shlex.quote(entry.lab)}",
         )
     click.echo(f"resumes {runs[0].path}: kadenz run {shlex.join(entry.words)}", err=True)
-    before = command.make_context("run", list(entry.words)).params
+    before = _params(command, runs[0], entry)
     given = click.get_current_context().get_parameter_source
     chosen = {
         name: values[name]
@@ -75,6 +75,17 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
         if name != "output" and (name not in _KEPT or given(name) is ParameterSource.COMMANDLINE)
     }
     return measure_call(Call(RunOptions.of(before | chosen), entry, runs))
+
+
+def _params(command: click.Command, run: Run, entry: CallEntry) -> dict[str, Any]:
+    """The values of the earlier call. UsageError for one with options that are no more."""
+    try:
+        return command.make_context("run", list(entry.words)).params
+    except click.UsageError as error:
+        raise UsageError(
+            f"{run.path} was called by a kadenz with other options: {error.format_message()}",
+            remedy="Measure anew, with the options of this kadenz",
+        ) from None
 
 
 def _check_options(command: click.Command) -> None:

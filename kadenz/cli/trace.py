@@ -46,7 +46,8 @@ def trace(instrument: Instrument, **values: Any) -> int:
     kadenz trace itc/queue --target freertos/stm32f4@emulated
     kadenz trace itc/queue --target freertos/stm32f4@emulated --set samples=100
     kadenz trace itc/message-queue --target posix/linux@host
-    kadenz trace workload/taskset --target freertos/stm32f4@emulated --instrument records
+    kadenz trace workload/taskset --target freertos/stm32f4@emulated \\
+        --instrument records
     kadenz trace motion --target posix/indy7@host
     kadenz trace trace.dat
     """

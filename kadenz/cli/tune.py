@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.names import complete_profile
+from kadenz.cli.key_values import KeyValues
+from kadenz.cli.names import profiles
 from kadenz.cli.output import write_json
+from kadenz.config.key_values import Notation, Words
 from kadenz.errors import EXIT_FAILED, KadenzError
+from kadenz.lab.conditions.tuning import CPUS
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,9 +26,10 @@ if TYPE_CHECKING:
     from kadenz.tuning.plan import Item, Plan
 
 
-_profile = click.argument("profile", shell_complete=complete_profile)
-_cpus = click.option(
-    "--cpus", default="", metavar="LIST", help="Processors reserved for real-time work, e.g. 2-3."
+_profile = click.argument(
+    "profile",
+    metavar="PROFILE[,cpus=LIST]",
+    type=KeyValues(Notation("", (CPUS,), "PROFILE"), profiles, or_file=True),
 )
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 
@@ -84,16 +88,15 @@ def list_(as_json: bool) -> None:
 
 @tune.command()
 @_profile
-@_cpus
 @_json
-def plan(profile: str, cpus: str, as_json: bool) -> None:
+def plan(profile: Words, as_json: bool) -> None:
     """Show what PROFILE would change: old and new value, reason, risk. Changes nothing.
 
     \b
     kadenz tune plan latency
-    kadenz tune plan isolated --cpus 2-3
+    kadenz tune plan isolated,cpus=2-3
     """
-    made, _ = _plan(profile, cpus)
+    made, _ = _plan(profile.name, **profile.keys)
     if as_json:
         write_json(_plan_json(made))
         return
@@ -102,9 +105,8 @@ def plan(profile: str, cpus: str, as_json: bool) -> None:
 
 @tune.command()
 @_profile
-@_cpus
 @_json
-def apply(profile: str, cpus: str, as_json: bool) -> int:
+def apply(profile: Words, as_json: bool) -> int:
     """Make the changes that `kadenz tune plan PROFILE` shows.
 
     Each change is written to a journal first. Exits with 1 if some changes failed; the others stay
@@ -113,7 +115,7 @@ def apply(profile: str, cpus: str, as_json: bool) -> int:
     from kadenz.tuning import lifecycle
     from kadenz.tuning.machine import Machine
 
-    made, digest = _plan(profile, cpus)
+    made, digest = _plan(profile.name, **profile.keys)
     with _signals_interrupt():
         journal = lifecycle.apply(Machine(), made, digest)
     failed = [step for step in journal.steps if step.outcome == "failed"]
@@ -215,7 +217,7 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
 
 
 # ---- shared --------------------------------------------------------------------------------------
-def _plan(profile: str, cpus: str) -> tuple[Plan, str]:
+def _plan(profile: str, cpus: str = "") -> tuple[Plan, str]:
     """The plan of a profile for this machine, and the digest of the profile's file."""
     from kadenz.tuning.machine import Machine
     from kadenz.tuning.plan import plan_of

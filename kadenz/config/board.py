@@ -31,8 +31,8 @@ class HostTier(FileModel, kw_only=True, frozen=True):
     crate: str = ""
     arguments: tuple[str, ...] = ()
     # The program's own names of these options; empty: it has no such option.
-    no_realtime_argument: str = "--allow-no-realtime"
-    idle_states_argument: str = "--allow-idle-states"
+    no_realtime_argument: str = "--allow=no-realtime"
+    idle_states_argument: str = "--allow=idle-states"
     # For a program with a fieldbus: the network interface of its devices, and the file that
     # describes them. Empty: it has no bus.
     bus_interface_argument: str = ""

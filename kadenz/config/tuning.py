@@ -64,7 +64,7 @@ class Watchdog(FileModel, kw_only=True, frozen=True):
 class Placement(FileModel, kw_only=True, frozen=True):
     """[placement]: what may run where. `realtime` names the processors to isolate."""
 
-    # "last", "upper-half", a list, or "" for none; `kadenz tune --cpus` overrides it.
+    # "last", "upper-half", a list, or "" for none; `,cpus=LIST` after its name overrides it.
     realtime: Annotated[str, msgspec.Meta(pattern=r"^(last|upper-half|[0-9,-]+|)$")] | None = None
     interrupts: Literal["housekeeping"] | None = None
     new_interrupts: Literal["housekeeping"] | None = None

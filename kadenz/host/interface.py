@@ -25,22 +25,22 @@ def check_interface(name: str, option: str, root: Path = ROOT) -> None:
     folder = root / "sys/class/net" / name
     if "/" in name or not folder.exists():
         raise UsageError(
-            f"{option} {name}: no such network interface",
+            f"{option}={name}: no such network interface",
             remedy=did_you_mean(name, interfaces(root)),
         )
     if _number(folder / "type") != _ARPHRD_ETHER:
         raise UsageError(
-            f"{option} {name}: not an Ethernet interface",
+            f"{option}={name}: not an Ethernet interface",
             remedy=did_you_mean(name, interfaces(root)),
         )
     flags = _number(folder / "flags")
     if flags is not None and not flags & _IFF_UP:
         raise TargetFailed(
-            f"{option} {name}: the interface is down", remedy=f"Run `ip link set {name} up`"
+            f"{option}={name}: the interface is down", remedy=f"Run `ip link set {name} up`"
         )
     if _number(folder / "carrier") == 0:
         raise TargetFailed(
-            f"{option} {name}: the interface has no link",
+            f"{option}={name}: the interface has no link",
             remedy="Check the cable and the power of the first device",
         )
 

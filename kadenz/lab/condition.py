@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from kadenz.config.board_link import DEFAULT, BoardLink
+from kadenz.config.key_values import Key, Notation
 
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
@@ -31,27 +32,39 @@ if TYPE_CHECKING:
 
 NONE = "none"  # asked for: measured without the condition
 INTERRUPTED = "interrupted (Ctrl-C)"  # why a run is partial
-# Requirements that a program on this machine may waive: real-time rights, idle states held off.
-Allowance = Literal["no-realtime", "idle-states"]
+# What may be missing on this machine: real-time rights, idle states held off, the rate of a load.
+Allowance = Literal["no-realtime", "idle-states", "weak-load"]
 
 
 @dataclass(frozen=True)
 class Option:
     """A command-line option of a condition. Its value arrives in `Choice.asked` under `key`."""
 
-    flag: str  # "--load-cpus"
+    flag: str  # "--load"
     help: str
     metavar: str = ""
-    kind: Literal["text", "count", "flag", "file", "folder"] = "text"
+    # "keys": KEY=VALUE,…, in one or several; the value is a mapping. "names": of `keys`.
+    kind: Literal["text", "file", "keys", "names"] = "text"
     many: bool = False  # may be repeated; the value is a tuple
+    keys: tuple[
+        Key, ...
+    ] = ()  # after a text: `Words`. Of "keys" without: any, each a list of texts
     # Shell completion: (value, help) for the typed prefix. None: `file` or nothing.
     complete: Callable[[str], Iterable[tuple[str, str]]] | None = None
     or_file: bool = False  # completes file names where `complete` finds nothing
 
     @property
     def key(self) -> str:
-        """The name of the value: `load_cpus`."""
+        """The name of the value: `kernel_source`."""
         return self.flag.removeprefix("--").replace("-", "_")
+
+    @property
+    def notation(self) -> Notation | None:
+        """Of an option with keys; None for others."""
+        if self.kind == "keys":
+            return Notation(self.flag, self.keys)
+        named = self.keys and self.kind == "text"
+        return Notation(self.flag, self.keys, self.metavar) if named else None
 
 
 @dataclass

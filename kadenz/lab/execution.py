@@ -206,9 +206,10 @@ def check_board(name: TargetName, link: BoardLink) -> None:
 def check_link(names: Sequence[TargetName], link: BoardLink) -> None:
     """UsageError for a way to a board, if no target is a board."""
     if link != DEFAULT and all(name.tier != "board" for name in names):
-        given = [f"--{one}" for one in ("port", "probe", "server", "results") if getattr(link, one)]
+        keys = ("port", "probe", "server", "results")
+        given = [f"{key}={value}" for key in keys if (value := getattr(link, key))]
         raise UsageError(
-            f"{', '.join(given)}: no target of this run is a board",
+            f"--board {','.join(given)}: no target of this run is a board",
             remedy="Leave it out, or measure a target whose tier is board",
         )
 
@@ -218,7 +219,7 @@ def _check_port(port: str) -> None:
     if port.startswith("/") and "{" not in port and not Path(port).exists():
         raise TargetFailed(
             f"{port}: no such serial port",
-            remedy="Connect the board, or pass the --port that `ls /dev/serial/by-id` shows",
+            remedy="Connect the board, or pass --board port=… with a port of /dev/serial/by-id/",
         )
 
 

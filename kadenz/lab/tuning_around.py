@@ -26,18 +26,24 @@ from kadenz.tuning.signals import held
 
 
 def check_tunings(
-    wanted: Sequence[str], cpus: str, targets: Sequence[TargetName], machine: Machine | None = None
+    wanted: Sequence[tuple[str, str]],
+    targets: Sequence[TargetName],
+    machine: Machine | None = None,
 ) -> None:
-    """Raises KadenzError if one of `wanted` could not be set around a run."""
-    if cpus and all(name == NONE for name in wanted):
-        raise UsageError(
-            "--tuning-cpus without a profile", remedy="Name one with --tuning, or leave it out"
-        )
+    """Raises KadenzError if one of `wanted` could not be set around a run.
+
+    Each is a profile, or NONE, and the processors that it sets apart; "": the profile's.
+    """
+    for name, cpus in wanted:
+        if name == NONE and cpus:
+            raise UsageError(
+                f"--tuning {NONE},cpus={cpus}: nothing is tuned", remedy=f"Write {NONE} alone"
+            )
     if not wanted or all(target.tier != "host" for target in targets):
         return
     machine = machine or Machine()
     _refuse_another(machine)
-    for name in wanted:
+    for name, cpus in wanted:
         if name != NONE:
             with alone(state_folder()):  # the journal can be kept
                 pass

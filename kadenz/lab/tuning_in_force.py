@@ -27,7 +27,8 @@ def begin(document: Manifest, machine: Machine | None = None) -> None:
         return
     failed = sum(item.count for item in entry.items if item.state != "applied")
     every = sum(item.count for item in entry.items)
-    name = entry.profile
+    asked = document.condition_values.get("tuning", "")  # of `run --tuning`, with its processors
+    name = asked if asked.startswith(f"{entry.profile},") else entry.profile
     missing = f", without {failed} of {every} values" if failed else ""
     half = "" if entry.complete else ", half applied"
     document.enter_condition(tuning_entry(name + missing + half))

@@ -220,7 +220,7 @@ def _check_disk(name: str, system: str, parent: Path) -> None:
     if system in ("tmpfs", "ramfs"):
         raise LoadFailed(
             f"load `{name}`: {parent} is in memory ({system}): writing there does not load a disk",
-            remedy="Pass --load-scratch with a folder on a disk",
+            remedy=f"Name a folder on a disk: --load {name},scratch=DIR",
         )
 
 
@@ -232,7 +232,8 @@ def _check_room(found: Sequence[Part], parent: Path) -> None:
         raise LoadFailed(
             f"load `{'+'.join(p.name for p in found)}` needs {on_disk // _MIB} MiB in {parent} "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {free // _MIB} MiB are free",
-            remedy="Pass another folder with --load-scratch, or fewer workers with --load-workers",
+            remedy="Name another folder with `scratch=DIR` of --load, or fewer workers with "
+            "`workers=N`",
         )
     in_memory = sum(p.workers * p.kind.limit_mb * _MIB for p in found)
     in_memory += sum(
@@ -244,7 +245,7 @@ def _check_room(found: Sequence[Part], parent: Path) -> None:
             f"load `{'+'.join(p.name for p in found)}` needs {in_memory // _MIB} MiB of memory "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {available // _MIB} MiB are "
             "available",
-            remedy="Pass fewer workers with --load-workers, or end other programs",
+            remedy="Name fewer workers with `workers=N` of --load, or end other programs",
         )
 
 

@@ -69,7 +69,7 @@ class RunningLoad:
         except OSError as error:
             raise LoadFailed(
                 f"load `{name}`: {parent}: {error.strerror}",
-                remedy="Pass --load-scratch with a folder that this user may write to",
+                remedy=f"Name a folder that this user may write to: --load {name},scratch=DIR",
             ) from None
         self._names = {part.kind.counter for part in self._parts}
         self._spec = self._specification(own)
@@ -98,8 +98,8 @@ class RunningLoad:
         if weak and not self.options.allow_weak:
             raise LoadFailed(
                 f"load `{self.name}` is too weak: {weak[0].part.name}: {weak[0].reason}",
-                remedy="Stop other work and retry, pass more --load-workers, or accept it with "
-                "--allow-weak-load",
+                remedy="Stop other work and retry, name more workers "
+                f"(--load {self.name},workers=N), or accept it with --allow weak-load",
             )
         self.entries = [self._entry(verdict) for verdict in verdicts]
 
@@ -227,7 +227,7 @@ class RunningLoad:
             reason = answer.get("message", answer["event"]) if answer else "no answer"
             raise LoadFailed(
                 f"load `{self.name}` does not start: {reason}",
-                remedy="Make sure that its folder is writable (--load-scratch)",
+                remedy="Make sure that its folder is writable (`scratch=DIR` of --load)",
             )
         self._sessions = answer["pids"]
         if answer["refused"]:

@@ -34,6 +34,7 @@ from kadenz.tuning.machine import (
 # admits it regardless of deadline threads (__dl_overflow).
 _LAST = {"scheduler.rt_runtime_us": 1, "scheduler.fair_server_runtime_ns": 2}
 _FAIR_SERVER = "/sys/kernel/debug/sched/fair_server"
+_NO_CPUS = "the profile names no real-time processors; add `,cpus=LIST` to its name"
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def _realtime(machine: Machine, text: str, asked: str) -> frozenset[int]:
         if len(ordered) == 1:
             return frozenset()  # _placement reports that no processor can be isolated
         return frozenset(ordered[-1:] if text == "last" else ordered[-(len(ordered) // 2) :])
-    where = "--cpus" if asked else "`placement.realtime`"
+    where = "`cpus`" if asked else "`placement.realtime`"
     wanted = asked_cpus(where, text)
     if not wanted <= online:
         raise ConfigError(
@@ -279,7 +280,7 @@ def _placement(
             why = (
                 "only one processor: it cannot be isolated"
                 if len(machine.online()) == 1
-                else "the profile names no real-time processors; pass --cpus"
+                else _NO_CPUS
             )
             yield _item(machine, key, "housekeeping processors", [], why)
             continue
@@ -385,7 +386,7 @@ def _interrupt_rules(
                 changes.append(_arrives(machine, key, number, cpus))
         missing = f"no interrupt of a device `{rule.match}`"
         if not cpus:
-            changes, missing = [], "the profile names no real-time processors; pass --cpus"
+            changes, missing = [], _NO_CPUS
         yield _item(machine, key, f"processors {cpus}", changes, missing, note=rule.note)
 
 
@@ -457,7 +458,7 @@ def _one_rule(
             if not t.bound and not any(matches(t.name, pattern) for pattern in overruled)
         ]
         if not cpus:
-            changes, missing = [], "the profile names no real-time processors; pass --cpus"
+            changes, missing = [], _NO_CPUS
         elif tasks and not changes:
             missing = "the kernel bound them to their processors, or a later rule overrides it"
         yield _item(machine, key, f"processors {cpus}", _made(changes), missing, note=rule.note)

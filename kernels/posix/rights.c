@@ -79,7 +79,7 @@ static void lock_memory(void)
     denied(posix_rights.allow_no_realtime, sentence, "cannot lock memory", error,
            "Run as root, or raise `ulimit -l` to unlimited (memlock in limits.conf)",
            "Raise `ulimit -l` to unlimited; a container needs the capability IPC_LOCK",
-           "--allow-no-realtime");
+           "--allow no-realtime");
 }
 
 static void hold_idle_states_off(void)
@@ -102,7 +102,7 @@ static void hold_idle_states_off(void)
     denied(posix_rights.allow_no_realtime, sentence,
            "cannot hold idle states off by /dev/cpu_dma_latency", errno,
            "Run as root, or make it writable for you", "A container needs this device",
-           "--allow-idle-states");
+           "--allow idle-states");
 }
 
 /* Why SCHED_FIFO may be denied to root: a control group with no real-time budget (RT_GROUP_SCHED; a
@@ -140,7 +140,7 @@ static void become_realtime(void)
             ? "The control group has no real-time budget: write 950000 to its cpu.rt_runtime_us, "
               "or move to the root group"
             : "A container needs the capability SYS_NICE and a host that grants real time",
-        "--allow-no-realtime");
+        "--allow no-realtime");
 }
 
 void posix_claim_rights(void)

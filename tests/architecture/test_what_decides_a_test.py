@@ -23,7 +23,7 @@ WAITS = ("wait", "communicate", "join", "acquire")
 LIMITS = ("timeout", "timeout_s")
 COMMANDS = ("kadenz", "start")  # functions that call the program
 THIS_LINUX = re.compile(r"@host\b|\bLINUX\b")
-NO_RIGHTS = "--allow-no-realtime"
+NO_RIGHTS = "no-realtime"
 # What these wait for is no event of the test: (file, words of the call), reason.
 EXCUSED = {
     ("tests/lab/test_alone.py", "time.sleep(0.5)"): "proves that nothing happens in this time",
@@ -133,7 +133,7 @@ def test_every_excuse_is_needed() -> None:
         (f"process.communicate(timeout={PATIENCE_S})", False),
         ("assert time.monotonic() - begun < 5", True),
         ("kadenz('run', 'itc/pipe', '--target', LINUX)", True),
-        ("kadenz('run', 'itc/pipe', '--target', LINUX, '--allow-no-realtime')", False),
+        ("kadenz('run', 'itc/pipe', '--target', LINUX, '--allow', 'no-realtime')", False),
     ],
 )
 def test_the_rule_knows_what_a_slow_machine_fails(body: str, fails: bool) -> None:

@@ -52,8 +52,8 @@ def archive(tmp_path: Path) -> Place:
     made.target.settings["interface"] = "eth1 52:54:00:ab:cd:ef"
     made.partial_reason = "probe 0483:374b:066EFF505251 is gone, as is openocd@rack-1:3333"
     made.warnings = [Warning(code="line", message="rfc2217://bench.corp:4001: 192.0.2.7 refused")]
-    words = ["--probe", "066EFF505251", "--port", "rfc2217://bench.corp:4001"]
-    words += ["--server", "openocd@rack-1:3333", "--farm", "falcon.toml"]
+    words = ["--board", "probe=066EFF505251,port=rfc2217://bench.corp:4001"]
+    words += ["--board", "server=openocd@rack-1:3333", "--farm", "falcon.toml"]
     made.call = CallEntry(words=["itc/queue", *words], folder="/home/ada/firmware")
     if made.build:
         made.build.flags = "-O2 -I/home/ada/firmware/include -Wall"

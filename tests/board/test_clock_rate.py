@@ -93,7 +93,7 @@ def lab(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path
 
 def measured(name: str, by: str, folder: Path) -> Run:
     words = ["run", "clock/read-cost", "--set", "samples=20", "--target", f"freertos/{name}@board"]
-    words += ["--server", by, "--output", str(folder)]
+    words += ["--board", f"server={by}", "--output", str(folder)]
     answer = CliRunner().invoke(cli, words, standalone_mode=False)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([folder])

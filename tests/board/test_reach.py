@@ -73,13 +73,21 @@ def test_the_users_own_command_replaces_that_of_the_server(
 @pytest.mark.parametrize(
     ("link", "words", "remedy"),
     [
-        ({"port": ""}, "results come over a serial line, and none is named", "--results rtt"),
-        ({"server": "none", "port": ""}, "requires a serial port", "--server openocd"),
-        ({"server": "none", "results": "rtt"}, "cannot come by rtt", "--results uart"),
-        ({"server": "none", "probe": "0"}, "probe 0 cannot be used", "--server"),
-        ({"server": "none", "command": ("mine",)}, "`mine` cannot be used", "--server"),
-        ({"server": "openocd@desk:33", "probe": "066EFF01"}, "desk:33 runs already", "--server"),
-        ({"server": "openocd@desk:33", "command": ("mine",)}, "desk:33 runs already", "--server"),
+        ({"port": ""}, "results come over a serial line, and none is named", "--board results=rtt"),
+        ({"server": "none", "port": ""}, "requires a serial port", "--board server=openocd"),
+        ({"server": "none", "results": "rtt"}, "cannot come by rtt", "--board results=uart"),
+        ({"server": "none", "probe": "0"}, "probe 0 cannot be used", "--board server="),
+        ({"server": "none", "command": ("mine",)}, "`mine` cannot be used", "--board server="),
+        (
+            {"server": "openocd@desk:33", "probe": "066EFF01"},
+            "desk:33 runs already",
+            "--board server=",
+        ),
+        (
+            {"server": "openocd@desk:33", "command": ("mine",)},
+            "desk:33 runs already",
+            "--board server=",
+        ),
         ({"server": "opencd"}, "no debug server `opencd`", "openocd"),
         ({"server": "openocd@desk"}, "`desk` is not HOST:PORT", "openocd@localhost:3333"),
         ({"probe": "12:34"}, "`12:34` is not a probe", "vid:pid:serial"),

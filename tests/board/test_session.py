@@ -50,7 +50,7 @@ def test_each_way_has_the_figures_of_the_emulated_tier(board: str, way: Way) -> 
 def test_rtt_of_an_image_without_it_is_refused() -> None:
     with pytest.raises(UsageError, match="console is not RTT") as caught:
         session(on_bench(reached(results="rtt"), image()))
-    assert "--results uart" in caught.value.remedy
+    assert "--board results=uart" in caught.value.remedy
 
 
 def test_a_destroyed_ring_of_rtt_is_named() -> None:

@@ -66,6 +66,7 @@ def test_every_command_explains_itself(command: str) -> None:
             ["no target `freertos/stm32f5@emulated`", "Did you mean `freertos/stm32f4@emulated`?"],
         ),
         (["run", "demo", "--set", "size_bytes"], ["not KEY=VALUE"]),
+        (["run", "demo", "--set", "a=1", "--set", "a=2"], ["`a` is there twice", "a=A,B"]),
         (["run", "demo", "--set", "samples=0"], ["one positive number"]),
         (["run", "demo", "--instrument", "oscilloscope"], ["is not one of"]),
         (
@@ -73,24 +74,24 @@ def test_every_command_explains_itself(command: str) -> None:
             ["posix/linux@host cannot be measured with the instrument `scope`"],
         ),
         (
-            ["run", "demo", "--bus-interface", "lo"],
-            ["--bus-interface lo: ", " has no bus", "posix/indy7@host"],
+            ["run", "demo", "--bus", "interface=lo"],
+            ["--bus interface=lo: ", " has no bus", "posix/indy7@host"],
         ),
         (
-            ["run", "demo", "--bus-layout", "mine.toml"],
-            ["--bus-layout mine.toml: ", " has no bus", "posix/indy7@host"],
+            ["run", "demo", "--bus", "layout=mine.toml"],
+            ["--bus layout=mine.toml: ", " has no bus", "posix/indy7@host"],
         ),
         (
-            ["run", "motion", "--bus-interface", "nowhere0"],
-            ["--bus-interface nowhere0: no such network interface", "try:"],
+            ["run", "motion", "--bus", "interface=nowhere0"],
+            ["--bus interface=nowhere0: no such network interface", "try:"],
         ),
         (
-            ["run", "motion", "--bus-interface", "lo"],
-            ["--bus-interface lo: not an Ethernet interface"],
+            ["run", "motion", "--bus", "interface=lo"],
+            ["--bus interface=lo: not an Ethernet interface"],
         ),
         (
-            ["run", "cereia2011", "--bus-layout", "nowhere.toml"],
-            ["--bus-layout nowhere.toml: No such file", "indy7.toml"],
+            ["run", "cereia2011", "--bus", "layout=nowhere.toml"],
+            ["--bus layout=nowhere.toml: No such file", "indy7.toml"],
         ),
         (
             ["run", "demo", "--target", "posix/linux@host", "--kernel-source", "/"],
@@ -127,7 +128,7 @@ def test_an_error_in_a_campaign_names_file_line_and_key(tmp_path: Path) -> None:
 
 
 def test_an_unknown_parameter_and_one_out_of_range_are_reported() -> None:
-    common = ("run", "itc/pipe", "--target", "posix/linux@host", "--allow-no-realtime")
+    common = ("run", "itc/pipe", "--target", "posix/linux@host", "--allow", "no-realtime")
     unknown = kadenz(*common, "--set", "size_byte=4")
     assert unknown.returncode == 2 and "Did you mean `size_bytes`?" in unknown.stderr
     beyond = kadenz(*common, "--set", "size_bytes=99999999")

@@ -185,17 +185,18 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
     (lab / "kadenz.toml").write_text(
         "[defaults]\nrounds = 1\noutput = 'measured'\n"
         + LINUX
-        + '[target.mine.conditions]\nload = "cpu"\nallow_idle_states = true\n'
-        "allow_no_realtime = true\nallow_weak_load = true\n"
+        + '[target.mine.conditions]\nload = "cpu,workers=1"\n'
+        'allow = ["idle-states", "weak-load"]\n'
     )
-    words = ("run", "clock/read-cost", "--target", "mine", "--set", "samples=200")
+    words = ["run", "clock/read-cost", "--target", "mine", "--set", "samples=200"]
+    words += ["--allow", "no-realtime"]  # besides those of the lab
     assert kadenz(*words).return_value == 0
     assert kadenz(*words, "--load", "none").return_value == 0  # the command line has precedence
     loads = [
         find_runs([folder])[0].manifest.condition_values["load"]
         for folder in sorted((lab / "measured").iterdir())
     ]
-    assert loads == ["cpu", "none"]
+    assert loads == ["cpu,workers=1", "none"]
 
 
 @pytest.mark.parametrize(
@@ -204,18 +205,20 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
         (LINUX, 'laod = "cpu"', "no condition `laod`", "`load`"),
         (LINUX, 'load = "cpuu"', "cpuu", "cpu"),
         (LINUX, "load = 3", "expected text", "--load"),
-        (LINUX, "allow_idle_states = 'yes'", "expected true or false", "--allow-idle-states"),
-        (LINUX, "load_workers = 'two'", "expected a number", "--load-workers"),
+        (LINUX, "allow = 'idle'", "`allow`: no `idle`", "`idle-states`"),
+        (LINUX, "allow_idle_states = true", "no condition `allow_idle_states`", ""),
+        (LINUX, "load = 'cpu,workers=two'", "not a number", "workers=2"),
+        (LINUX, "load = 'cpu,workerz=2'", "no key `workerz`", "`workers`"),
         (STM32, 'load = "cpu"', "runs on this Linux", ""),
-        (STM32, 'guest_load = "cpu"', "`guest_load` does not concern", ""),
-        (LINUX, 'bus_interface = "lo"', "has no bus", ""),
+        (STM32, 'guest = "load=cpu"', "`guest` does not concern", ""),
+        (LINUX, 'bus = "interface=lo"', "has no bus", ""),
     ],
 )
 def test_a_condition_that_cannot_hold_is_refused_with_its_place(
     target: str, conditions: str, words: str, remedy: str, lab: Path
 ) -> None:
     (lab / "kadenz.toml").write_text(f"{target}[target.mine.conditions]\n{conditions}\n")
-    answer = kadenz("run", "clock/read-cost", "--target", "mine", "--allow-no-realtime")
+    answer = kadenz("run", "clock/read-cost", "--target", "mine", "--allow", "no-realtime")
     error = answer.exception
     assert isinstance(error, ConfigError) and error.exit_code == 2, answer.output
     assert f"{lab}/kadenz.toml: [target.mine.conditions]" in error.message

@@ -56,9 +56,16 @@ def test_a_user_must_name_at_least_one() -> None:
 
 @pytest.mark.parametrize("text", ["3-1", "0-", ","])
 def test_processors_of_a_load_are_never_silently_all_of_them(text: str) -> None:
-    words = ["run", "clock/resolution", "--target", "posix/linux@host", "--load-cpus", text]
+    words = [
+        "run",
+        "clock/resolution",
+        "--target",
+        "posix/linux@host",
+        "--load",
+        f"cpu,cpus={text}",
+    ]
     error = CliRunner().invoke(cli, words, standalone_mode=False).exception
-    assert isinstance(error, UsageError) and "--load-cpus" in error.message
+    assert isinstance(error, UsageError) and "--load cpu,cpus=" in error.message
 
 
 @pytest.mark.parametrize("table", ["thread", "interrupt"])

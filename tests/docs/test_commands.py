@@ -33,7 +33,7 @@ SHORTER = (
     (r"mazzi2021 (--target \S+ --image)", r"itc/queue \1"),  # README.md has the campaign
     (r"samples=5000\b", "samples=200"),
     (r"--instrument records\b", "--instrument records --set samples=4"),
-    (r"--cpus 2-3\b", "--cpus 1"),
+    (r"\bcpus=2-3\b", "cpus=1"),
     (r"--kernel-source my-tree\b", "--kernel-source pinned"),
 )
 # Capture of a logic analyser: two samples of 300 ns.

@@ -55,7 +55,7 @@ def test_the_motion_runs_on_the_users_card_and_layout(
     tmp_path: Path, program: Path, ends: tuple[str, str], layout: Path
 ) -> None:
     card, ring = ends
-    bus = ("--bus-interface", card, "--bus-layout", layout)
+    bus = ("--bus", f"interface={card},layout={layout}")
     with segment(program, ring):
         run, _ = measured(tmp_path, *bus)
     settings = run.manifest.target.settings
@@ -88,7 +88,7 @@ def test_the_edges_come_from_the_users_card(
     with segment(program, ring):
         answer = kadenz(
             *("run", "cereia2011", "--quick", "--load", "none", "--output", tmp_path),
-            *("--bus-interface", card),
+            *("--bus", f"interface={card}"),
         )
     kept_time(answer)
     run = runs_in(tmp_path)[INDY7]
@@ -118,9 +118,9 @@ def test_a_card_that_is_down_is_refused_before_anything_is_measured(
     card, ring = ends
     for end, words in ((card, "the interface is down"), (ring, "the interface has no link")):
         ip("link", "set", card, "down")
-        answer = kadenz("run", "motion", "--bus-interface", end, "--output", tmp_path / "runs")
+        answer = kadenz("run", "motion", "--bus", f"interface={end}", "--output", tmp_path / "runs")
         assert answer.returncode == 1 and answer.stdout == "", answer.stderr
-        assert f"--bus-interface {end}: {words}" in answer.stderr and "try:" in answer.stderr
+        assert f"--bus interface={end}: {words}" in answer.stderr and "try:" in answer.stderr
     assert not (tmp_path / "runs").exists()
 
 
@@ -129,9 +129,9 @@ def test_an_inconsistent_layout_is_refused_before_anything_is_measured(tmp_path:
     text = (LAYOUTS / "indy7.toml").read_text()
     file = tmp_path / "mine.toml"
     file.write_text(text.replace("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1))
-    answer = kadenz("run", "motion", "--bus-layout", file, "--output", tmp_path / "runs")
+    answer = kadenz("run", "motion", "--bus", f"layout={file}", "--output", tmp_path / "runs")
     assert answer.returncode == 2 and answer.stdout == "", answer.stderr
-    assert f"--bus-layout {file}: the target does not accept this layout" in answer.stderr
+    assert f"--bus layout={file}: the target does not accept this layout" in answer.stderr
     assert "velocity_deg_s of axis `joint 0` is -1" in answer.stderr
     assert not (tmp_path / "runs").exists()
 
@@ -140,7 +140,9 @@ def test_an_inconsistent_layout_is_refused_before_anything_is_measured(tmp_path:
 def test_a_card_without_devices_is_reported_with_a_remedy(
     tmp_path: Path, ends: tuple[str, str]
 ) -> None:
-    answer = kadenz(*("run", "motion", "--quick", "--output", tmp_path, "--bus-interface", ends[0]))
+    answer = kadenz(
+        *("run", "motion", "--quick", "--output", tmp_path, "--bus", f"interface={ends[0]}")
+    )
     assert answer.returncode == 1, answer.stderr
     assert "no answer" in answer.stderr and "cable" in answer.stderr
     assert told(runs_in(tmp_path)[INDY7])["transport"] == f"interface {ends[0]}"
@@ -151,7 +153,9 @@ def test_a_drives_fault_is_an_event_of_the_run(tmp_path: Path, program: Path) ->
     saw, did = "drive of axis 2 reports fault 0x8110 (communication)", "power off"
     fault = ("--fault", "drive-fault@cycle=2000,device=joint-2,code=0x8110")
     with cable() as (card, ring), segment(program, ring, *fault):
-        answer = kadenz("run", "motion", "--quick", "--output", tmp_path, "--bus-interface", card)
+        answer = kadenz(
+            "run", "motion", "--quick", "--output", tmp_path, "--bus", f"interface={card}"
+        )
     assert answer.returncode == 1, answer.stderr
     run = runs_in(tmp_path)[INDY7]
     events = {event.text: event for event in run.manifest.events}

@@ -32,7 +32,7 @@ def test_an_unsound_clock_ends_the_run_with_the_reason(
 ) -> None:
     file = campaign(tmp_path, {"itc/pipe": 20, "perf/wake": 20, "perf/sleep": 20}, [LINUX])
     answer = kadenz(
-        *("run", file, "--allow-no-realtime", "--output", tmp_path),
+        *("run", file, "--allow", "no-realtime", "--output", tmp_path),
         env={"LD_PRELOAD": str(clock), "KDZ_TEST_CLOCK": fault},
     )
     assert answer.returncode == 1

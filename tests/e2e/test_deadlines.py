@@ -31,7 +31,7 @@ def gate(folder: Path, deadline: str, limit: str) -> int:
 def test_an_impossible_deadline_and_an_easy_one(built: None, tmp_path: Path) -> None:
     answer = kadenz(
         *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--deadline", "1ns"),
-        *("--allow-no-realtime", "--set", "period_us=50000", "--set", "samples=41"),
+        *("--allow", "no-realtime", "--set", "period_us=50000", "--set", "samples=41"),
     )
     said = " ".join(answer.stdout.split())
     assert "40 of 40 missed 1 ns (command line), 100 %" in said, answer.stdout
@@ -75,7 +75,7 @@ def test_an_emulated_deadline_is_in_the_clocks_own_unit(built: None, tmp_path: P
 
 def test_cycles_after_ctrl_c_are_not_measured_and_not_missed(built: None, tmp_path: Path) -> None:
     process = start(
-        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--allow-no-realtime"),
+        *("run", BENCH, "--target", LINUX, "--output", tmp_path, "--allow", "no-realtime"),
         *("--set", "samples=500000", "--set", "period_us=2000"),
     )
     wait_for(lambda: begun(tmp_path, BENCH))

@@ -44,7 +44,7 @@ def start() -> Iterator[Start]:
 def _start(folder: Path, load: str, samples: int) -> subprocess.Popen[str]:
     command = [KADENZ, "run", WAKE_UP, "--target", LINUX, "--output", str(folder), "--load", load]
     return subprocess.Popen(
-        [*command, "--set", f"samples={samples}", "--allow-weak-load"],
+        [*command, "--set", f"samples={samples}", "--allow", "weak-load"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

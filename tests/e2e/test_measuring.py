@@ -176,7 +176,8 @@ def test_features_that_a_kernel_lacks_are_n_a_and_not_a_failure(
 ) -> None:
     answer = kadenz(
         *("run", "itc/queue", "--quick", "--target", LINUX, "--output", tmp_path),
-        "--allow-no-realtime",
+        "--allow",
+        "no-realtime",
     )
     assert answer.returncode == 0, answer.stderr
     record = runs_in(tmp_path)[LINUX].record(10)

@@ -87,7 +87,7 @@ def test_a_resumed_run_of_this_linux_keeps_the_records_measured_before(
 ) -> None:
     output = tmp_path / "runs"
     call = ("run", "itc/fifo", "itc/pipe", "--name", "kept", "--target", LINUX)
-    words = (*call, "--set", "samples=20", "--allow-no-realtime", "--output", output)
+    words = (*call, "--set", "samples=20", "--allow", "no-realtime", "--output", output)
     killed_at("itc/pipe", "open_record", *words)
     before = the_run(output)
     assert before.manifest.partial

@@ -166,7 +166,7 @@ def test_workers_and_a_measurement_of_this_linux_wait_for_each_other(
         assert not said or "this Linux is being measured by" in said, said
         output = Path(tempfile.mkdtemp(dir=tmp_path))
         with order_on_this_linux(print):
-            process = start(*here, "--allow-no-realtime", "--output", output)
+            process = start(*here, "--allow", "no-realtime", "--output", output)
             assert process.stderr is not None
             said = next((line for line in process.stderr if "waiting: " in line), "")
             assert said, "it measured beside an order"

@@ -85,15 +85,15 @@ def measured(
     benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
     campaign = Campaign(name="t", title="t", targets=[text], benchmark=[benchmark])
     inside = {
-        "guest_load": (load,) if load else (),
-        "guest_tuning": (tuning,) if tuning else (),
-        "guest_disturbance": disturbance,
+        "load": (load,) if load else (),
+        "tuning": (tuning,) if tuning else (),
+        "disturbance": disturbance,
     }
     request = Request(
         campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[found.name],
-        choices=choices(campaign, inside),
+        choices=choices(campaign, {"guest": inside}),
         fresh=fresh,
     )
     (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())

@@ -23,7 +23,7 @@ from tests.guest.conftest import Machine
 RUNNER = Path(__file__).parent / "targets" / "runner.c"
 SUITE = "/kadenz-suite"
 # Lines before a start: a user without rights, who measures all the same.
-AS_NOBODY = ("user 65534", "argument --allow-no-realtime")
+AS_NOBODY = ("user 65534", "argument --allow=no-realtime")
 _FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
 

@@ -124,7 +124,7 @@ def test_a_planted_regression_is_found_with_its_size(tmp_path: Path) -> None:
             FAST,
             tmp_path / "after",
             samples=1100,
-            disturbance=f"period_us=1001,busy_us={BUSY_US}",
+            disturbance=f"{BUSY_US}us/1001us",
         )
     )
     shift_us = (after.max() - before.max()) / 1000.0

@@ -100,10 +100,10 @@ def test_a_later_rule_for_a_thread_is_applied_last() -> None:
     [
         (GuestChoice(tunings=("isolated",)), "more than give kernel threads a policy"),
         (GuestChoice(tunings=("cereia2011-case3",)), "no tuning profile `cereia2011-case3`"),
-        (GuestChoice(kernels=("5.10",)), "--guest-kernel 5.10"),
+        (GuestChoice(kernels=("5.10",)), "--guest kernel=5.10"),
         (GuestChoice(loads=("cpu+disk",)), "there is no `disk`"),
-        (GuestChoice(disturbance="busy_us=5"), "period_us=N,busy_us=M"),
-        (GuestChoice(disturbance="period_us=10,busy_us=10"), "M below N"),
+        (GuestChoice(disturbance="5us"), "expected BUSY/PERIOD"),
+        (GuestChoice(disturbance="10us/10us"), "BUSY below PERIOD"),
     ],
 )
 def test_a_missing_option_of_a_guest_is_a_usage_error(

@@ -64,7 +64,7 @@ ACROSS = [
 ]
 SCRIPTS = {
     "settings": Script("end\n"),
-    "idle states": Script("end\n", before=("argument --allow-idle-states",)),
+    "idle states": Script("end\n", before=("argument --allow=idle-states",)),
     "channels": Script(plan(*CHANNELS, *WHOLE)),
     # A user with CAP_SYS_RESOURCE may have longer messages in a queue.
     "sizes": Script(plan(*LIMITS, *BEYOND), before=AS_NOBODY),

@@ -20,16 +20,16 @@ EMULATED, SILICON = (parse_target(f"freertos/stm32f4@{tier}") for tier in ("emul
 @pytest.mark.parametrize(
     ("link", "option"),
     [
-        (BoardLink(port="/dev/ttyACM0"), "--port"),
-        (BoardLink(probe="066E"), "--probe"),
-        (BoardLink(server="openocd"), "--server"),
-        (BoardLink(results="rtt"), "--results"),
+        (BoardLink(port="/dev/ttyACM0"), "--board port="),
+        (BoardLink(probe="066E"), "--board probe="),
+        (BoardLink(server="openocd"), "--board server="),
+        (BoardLink(results="rtt"), "--board results="),
     ],
 )
 def test_an_option_of_a_board_is_refused_where_no_target_is_one(
     link: BoardLink, option: str
 ) -> None:
-    with pytest.raises(UsageError, match=f"^{option}: no target of this run is a board"):
+    with pytest.raises(UsageError, match=f"^{option}.+: no target of this run is a board"):
         check_link([EMULATED], link)
     check_link([EMULATED, SILICON], link)
     check_link([EMULATED], DEFAULT)
@@ -37,8 +37,8 @@ def test_an_option_of_a_board_is_refused_where_no_target_is_one(
 
 @pytest.mark.parametrize("command", [("run", "itc/queue", "--target"), ("conformance",)])
 def test_a_command_refuses_it_before_it_builds(command: tuple[str, ...]) -> None:
-    answer = kadenz(*command, str(EMULATED), "--port", "/dev/ttyACM0")
-    assert answer.returncode == 2 and "--port: no target" in answer.stderr
+    answer = kadenz(*command, str(EMULATED), "--board", "port=/dev/ttyACM0")
+    assert answer.returncode == 2 and "--board port=/dev/ttyACM0: no target" in answer.stderr
     assert "building" not in answer.stdout + answer.stderr
 
 

@@ -73,12 +73,12 @@ def test_an_unknown_interface_is_refused_with_the_nearest_name(tmp_path: Path) -
     (tmp_path / "sys/class/net/lo/type").write_text("772\n")
     assert interfaces(tmp_path) == ["eth1"]
     with pytest.raises(UsageError, match="eth2: no such") as wrong:
-        check_interface("eth2", "--bus-interface", tmp_path)
+        check_interface("eth2", "--bus interface", tmp_path)
     assert "eth1" in wrong.value.remedy
     with pytest.raises(UsageError, match="lo: not an Ethernet"):
-        check_interface("lo", "--bus-interface", tmp_path)
+        check_interface("lo", "--bus interface", tmp_path)
     with pytest.raises(UsageError, match="no such"):
-        check_interface("../net/eth1", "--bus-interface", tmp_path)
+        check_interface("../net/eth1", "--bus interface", tmp_path)
 
 
 def test_an_interface_without_link_is_refused_before_the_measurement(tmp_path: Path) -> None:
@@ -86,8 +86,8 @@ def test_an_interface_without_link_is_refused_before_the_measurement(tmp_path: P
     card(tmp_path, "eth2", carrier="0")
     card(tmp_path, "eth3")
     with pytest.raises(TargetFailed, match="eth1: the interface is down") as down:
-        check_interface("eth1", "--bus-interface", tmp_path)
+        check_interface("eth1", "--bus interface", tmp_path)
     assert down.value.remedy == "Run `ip link set eth1 up`" and down.value.exit_code == 1
     with pytest.raises(TargetFailed, match="eth2: the interface has no link"):
-        check_interface("eth2", "--bus-interface", tmp_path)
-    check_interface("eth3", "--bus-interface", tmp_path)
+        check_interface("eth2", "--bus interface", tmp_path)
+    check_interface("eth3", "--bus interface", tmp_path)

@@ -70,7 +70,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def loads_of(target: TargetName, *loads: str) -> list[Condition]:
-    return list(LoadChoice(loads).variants(target))
+    return list(LoadChoice(tuple(map(Load, loads))).variants(target))
 
 
 def test_only_targets_of_this_linux_accept_a_load() -> None:
@@ -88,7 +88,7 @@ def test_only_targets_of_this_linux_accept_a_load() -> None:
     assert (inside.labels, inside.suffix, inside.entries) == ((), "", ())
     with pytest.raises(UsageError) as refused:
         loads_of(guest, "disk")
-    assert "--guest-load" in refused.value.remedy
+    assert "--guest load=" in refused.value.remedy
     for one in (on_board, inside):
         (stamp,) = one.warnings
         assert "measured without disk" in stamp.message
@@ -97,14 +97,15 @@ def test_only_targets_of_this_linux_accept_a_load() -> None:
 
 def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="campaign x: `loads`: no load `dsk`") as wrong:
-        LoadChoice(("none", "dsk"), where="campaign x: `loads`").check([LINUX])
+        LoadChoice((Load("none"), Load("dsk")), where="campaign x: `loads`").check([LINUX])
     assert wrong.value.remedy == "Did you mean `disk`?"
     with pytest.raises(UsageError, match="processor 4095"):
-        LoadChoice(("memory",), Options(cpus=[4095])).check([LINUX])
-    LoadChoice(("none",), Options(cpus=[4095])).check([LINUX])
+        LoadChoice((Load("memory", Options(cpus=(4095,))),)).check([LINUX])
+    with pytest.raises(UsageError, match="`none,cpus=0`: there is nothing to set"):
+        LoadChoice((Load("none", Options(cpus=(0,))),)).check([LINUX])
     monkeypatch.setattr("shutil.which", lambda _: None)
     with pytest.raises(ToolMissing):
-        LoadChoice(("none", "cpu")).check([LINUX])
+        LoadChoice((Load("none"), Load("cpu"))).check([LINUX])
 
 
 def test_a_load_is_recorded_in_conditions_and_rates(tmp_path: Path) -> None:

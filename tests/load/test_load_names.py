@@ -71,7 +71,7 @@ def test_a_disk_load_in_memory_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
     for name in ("disk", "io", "paging"):
         with pytest.raises(LoadFailed, match="is in memory") as told:
             definitions.parts(name, Options(), tmp_path / "here")
-        assert "--load-scratch" in told.value.remedy
+        assert "scratch=DIR" in told.value.remedy
 
 
 def test_a_load_leaves_space_for_others(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -222,7 +222,7 @@ def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LoadFailed, match="file/below: Not a directory") as told:
         started("memory", tmp_path / "file" / "below")
-    assert "--load-scratch" in told.value.remedy
+    assert "scratch=DIR" in told.value.remedy
 
 
 def test_ctrl_c_ends_the_start(here: Path) -> None:

@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE_S
 CRASH = Path(__file__).parent / "targets" / "crash.c"
 NOBODY = 65534
 # What a user without rights passes to measure at all.
-TOLERANT = "--allow-no-realtime"
+TOLERANT = "--allow=no-realtime"
 
 
 @pytest.fixture(scope="session")

@@ -184,7 +184,7 @@ def test_an_access_without_memory_is_reported_by_the_target_itself(tmp_path: Pat
     ("option", "words"),
     [
         ("flash=1", "no machine of this run has such a memory"),
-        ("rom", "expected MEMORY=N,N"),
+        ("rom", "`rom` is not KEY=VALUE"),
         ("rom=many", "expected MEMORY=N,N"),
         ("rom=1001", "expected MEMORY=N,N"),
     ],

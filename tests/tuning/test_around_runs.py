@@ -61,10 +61,10 @@ def host(machine: FileMachine) -> Host:
     return Host(entry, [])
 
 
-def host_job(folder: Path, machine: FileMachine, tuning: str, runs: int = 1) -> Job:
+def host_job(folder: Path, machine: FileMachine, tuning: str, runs: int = 1, cpus: str = "") -> Job:
     whole = said(record(10), record(11), record(12))
     boots = [script for _ in range(runs) for script in (Scripted([whole]), Scripted([]))]
-    conditions = (Tuning(tuning),) if tuning else ()
+    conditions = (Tuning(tuning, cpus),) if tuning else ()
     return dataclasses.replace(
         job(folder, boots[:-1]), name=HOST, host=host(machine), conditions=conditions
     )
@@ -116,6 +116,21 @@ def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     assert all(one.manifest.tuning is not None for one in latency)
 
 
+def test_a_profile_on_other_processors_is_another_condition(
+    machine: FileMachine, tmp_path: Path
+) -> None:
+    jobs = [host_job(tmp_path, machine, "isolated", cpus=cpus) for cpus in ("", "2", "2-3")]
+    runs = runs_of(measured(tmp_path, jobs))
+    values = [one.manifest.condition_values["tuning"] for one in runs]
+    assert values == ["isolated", "isolated,cpus=2", "isolated,cpus=2-3"]
+    assert [one.manifest.tuning.cpus for one in runs if one.manifest.tuning][1:] == ["2", "2-3"]
+    assert [job.label for job in jobs[1:]] == [
+        "posix/linux@host, tuning isolated,cpus=2",
+        "posix/linux@host, tuning isolated,cpus=2-3",
+    ]
+    assert "-tuning-isolated-cpus-2-3" in runs[2].path.name
+
+
 def test_without_the_option_the_machine_is_unchanged(machine: FileMachine, tmp_path: Path) -> None:
     lifecycle.apply(machine, plan_of(machine, "latency")[0])
     before = machine.snapshot()
@@ -133,7 +148,7 @@ def test_a_manually_applied_tuning_is_neither_replaced_nor_called_none(
     before = machine.snapshot()
     for name in ("none", "latency"):
         with pytest.raises(TargetFailed, match="quiet of .* is in force already") as wrong:
-            check_tunings([name], "", [HOST], machine)
+            check_tunings([(name, "")], [HOST], machine)
         assert "kadenz tune restore" in wrong.value.remedy
         (late,) = measured(tmp_path, [host_job(tmp_path, machine, name)])  # applied meanwhile
         assert isinstance(late, TargetFailed)
@@ -143,16 +158,16 @@ def test_a_manually_applied_tuning_is_neither_replaced_nor_called_none(
 def test_missing_rights_are_reported_before_anything_is_measured(
     machine: FileMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    check_tunings(["none", "latency"], "", [HOST], machine)
+    check_tunings([("none", ""), ("latency", "")], [HOST], machine)
     monkeypatch.setenv("KADENZ_STATE_DIR", "/proc/nowhere")
     with pytest.raises(StoreError, match="journal"):
-        check_tunings(["latency"], "", [HOST], machine)
-    check_tunings(["none"], "", [HOST], machine)
+        check_tunings([("latency", "")], [HOST], machine)
+    check_tunings([("none", "")], [HOST], machine)
     monkeypatch.undo()
     monkeypatch.setenv("KADENZ_STATE_DIR", str(machine.root / "state"))
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(TargetFailed, match="no right to change") as wrong:
-        check_tunings(["latency"], "", [HOST], machine)
+        check_tunings([("latency", "")], [HOST], machine)
     assert "as root" in wrong.value.remedy
 
 
@@ -160,26 +175,26 @@ def test_a_tuning_without_changes_is_not_a_variant(machine: FileMachine, tmp_pat
     file = tmp_path / "same.toml"
     file.write_text('title = "same"\n[memory]\nswappiness = 60\n')
     with pytest.raises(UsageError, match="same changes nothing"):
-        check_tunings([str(file)], "", [HOST], machine)
+        check_tunings([(str(file), "")], [HOST], machine)
 
 
 def test_mistakes_are_found_before_anything_is_built(machine: FileMachine) -> None:
     with pytest.raises(UsageError, match="no tuning profile `latenzy`"):
-        check_tunings(["latenzy"], "", [HOST], machine)
-    with pytest.raises(ConfigError, match="--cpus 9: not on this machine"):
-        check_tunings(["isolated"], "9", [HOST], machine)
-    with pytest.raises(UsageError, match="--tuning-cpus without a profile"):
-        check_tunings(["none"], "2", [HOST], machine)
+        check_tunings([("latenzy", "")], [HOST], machine)
+    with pytest.raises(ConfigError, match="`cpus` 9: not on this machine"):
+        check_tunings([("isolated", "9")], [HOST], machine)
+    with pytest.raises(UsageError, match="none,cpus=2: nothing is tuned"):
+        check_tunings([("none", "2")], [HOST], machine)
 
 
 def test_an_unaffected_target_is_measured_once_without() -> None:
     assert TuningChoice().variants(HOST) == TuningChoice().variants(BOARD) == []
-    some = TuningChoice(("none", "latency", "none"))
+    some = TuningChoice((Tuning("none"), Tuning("latency"), Tuning("none")))
     assert some.variants(HOST) == [Tuning("none"), Tuning("latency")]
     assert some.variants(BOARD) == []
     with pytest.raises(UsageError, match="is unaffected by it") as wrong:
-        TuningChoice(("latency",)).variants(GUEST)
-    assert "--guest-tuning" in wrong.value.remedy
+        TuningChoice((Tuning("latency"),)).variants(GUEST)
+    assert "--guest tuning=" in wrong.value.remedy
 
 
 # ---- interruptions -------------------------------------------------------------------------------
@@ -203,7 +218,7 @@ def test_killed_at_any_step_everything_can_be_restored(
         if lifecycle.in_force(machine) is not None:
             # The next `run --tuning` refuses with a remedy.
             with pytest.raises(TargetFailed) as wrong:
-                check_tunings(["none"], "", [HOST], machine)
+                check_tunings([("none", "")], [HOST], machine)
             assert "kadenz tune restore" in wrong.value.remedy
             lifecycle.restore(machine)
             half_done += 1

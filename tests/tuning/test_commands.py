@@ -65,7 +65,7 @@ def test_plan_shows_values_reasons_risks_and_missing_features(machine: FileMachi
 
 def test_plan_apply_verify_restore(machine: FileMachine) -> None:
     before = machine.snapshot()
-    assert kadenz("apply", "isolated", "--cpus", "2-3").return_value == 0
+    assert kadenz("apply", "isolated,cpus=2-3").return_value == 0
     assert machine.read("/proc/irq/25/smp_affinity_list") == "0-1"
     listed = json.loads(kadenz("list", "--json").output)["in_force"]
     assert (listed["profile"], listed["cpus"], listed["complete"]) == ("isolated", "2-3", True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kadenz.config.campaign import Campaign
+from kadenz.config.key_values import Notation
 from kadenz.config.lab_file import find_lab
 from kadenz.config.target_name import lab_target
 from kadenz.config.toml import did_you_mean
@@ -63,9 +64,9 @@ def _own(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> l
                 f"{where}: no condition `{key}`", remedy=did_you_mean(key, [*options])
             )
         own[key] = _value(options[key], value, where)
-    given = {key: value for key, value in values.items() if value not in ((), None, False)}
     try:
-        found = choices(campaign, own | given)
+        over = {key: _over(options[key], value, own.get(key)) for key, value in values.items()}
+        found = choices(campaign, own | over)
         for choice in found:
             named = [option.key for option in choice.options if option.key in own]
             choice.check([target])
@@ -76,6 +77,15 @@ def _own(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> l
     return found
 
 
+def _over(option: Option, given: Any, own: Any) -> Any:
+    """The command line's value, else the lab's: key by key where there are keys, names of both."""
+    if own is None:
+        return given
+    if option.kind == "keys":
+        return {**own, **given}
+    return (*own, *given) if option.kind == "names" else given or own
+
+
 def _where(target: TargetName) -> str:
     lab = find_lab()
     return f"{lab.path if lab is not None else ''}: [target.{target.own}.conditions]"
@@ -83,19 +93,35 @@ def _where(target: TargetName) -> str:
 
 def _value(option: Option, value: object, where: str) -> Any:
     """A value of the lab's file as the command line would give it."""
-    kinds_of = {"count": int, "flag": bool}
-    wanted: type = kinds_of.get(option.kind, str)
-    many = value if option.many and isinstance(value, list) else [value]
-    if any(type(one) is not wanted for one in many):
-        words = {int: "a number", bool: "true or false", str: "text"}[wanted]
+    several = option.many or option.kind == "keys"
+    texts = value if several and isinstance(value, list) else [value]
+    if any(type(text) is not str for text in texts):
         raise ConfigError(
-            f"{where}: `{option.key}` = {value!r}: expected {words}",
+            f"{where}: `{option.key}` = {value!r}: expected text",
             remedy=f"As on the command line: {option.flag}; `kadenz run --help` explains it",
         )
     lab = find_lab()
-    if option.kind in ("file", "folder") and lab is not None:
-        return lab.folder / Path(str(value))
-    return tuple(many) if option.many else value
+    folder = lab.folder if lab is not None else Path()
+    if option.notation is not None:
+        return _words(option.notation, texts, folder, where)
+    if option.kind == "names":
+        known = [key.name for key in option.keys]
+        for text in texts:
+            if text not in known:
+                raise ConfigError(
+                    f"{where}: `{option.key}`: no `{text}`", remedy=did_you_mean(text, known)
+                )
+    if option.kind == "file":
+        texts = [folder / text for text in texts]
+    return tuple(texts) if option.many else texts[0]
+
+
+def _words(notation: Notation, texts: Sequence[str], folder: Path, where: str) -> Any:
+    try:
+        several = tuple(notation.parse(text, folder) for text in texts)
+        return several if notation.name else notation.merged(several)
+    except UsageError as error:
+        raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
 
 
 def image_choices(target: TargetName, values: Mapping[str, Any]) -> list[Choice]:

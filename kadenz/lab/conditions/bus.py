@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName, known_targets, parse_target
 from kadenz.errors import ConfigError, KadenzError, UsageError
@@ -18,7 +19,7 @@ from kadenz.lab.condition import Choice, Condition, Option, Setup
 if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
 
-_INTERFACE, _LAYOUT = "--bus-interface", "--bus-layout"
+_FLAG = "--bus"
 SIMULATED, BUILT_IN = "simulated", "built in"
 _EXAMPLE = "fieldbus/kadenz-motion/layouts/indy7.toml is an example"
 
@@ -35,9 +36,9 @@ class Bus(Condition):
 
     def __str__(self) -> str:
         """As it was written on the command line."""
-        words = [f"{_INTERFACE} {self.interface}"] if self.interface else []
-        words += [f"{_LAYOUT} {self.layout}"] if self.layout is not None else []
-        return " ".join(words)
+        words = [f"interface={self.interface}"] if self.interface else []
+        words += [f"layout={self.layout}"] if self.layout is not None else []
+        return f"{_FLAG} {','.join(words)}"
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
@@ -78,7 +79,7 @@ class Bus(Condition):
         if self.layout is None:
             return failure
         return ConfigError(
-            f"{_LAYOUT} {self.layout}: the target does not accept this layout",
+            f"{_FLAG} layout={self.layout}: the target does not accept this layout",
             remedy=f"Its reason is above; {_EXAMPLE}",
             detail=failure.detail,
         )
@@ -106,24 +107,30 @@ class BusChoice(Choice):
     order = 50
     options = (
         Option(
-            _INTERFACE,
-            "Network interface with the real devices of a target that has a fieldbus, e.g. eth1. "
-            "Default: its simulated ones.",
-            metavar="NAME",
-            complete=_interfaces,
-        ),
-        Option(
-            _LAYOUT,
-            "File that describes each device of the bus and how it moves. Default: the target's "
-            "own.",
-            kind="file",
+            _FLAG,
+            "Real devices, or another layout, of a target that has a fieldbus.",
+            kind="keys",
+            keys=(
+                Key(
+                    "interface",
+                    "Network interface with the real devices, eth1. Default: simulated ones.",
+                    "NAME",
+                    complete=_interfaces,
+                ),
+                Key(
+                    "layout",
+                    "File that describes each device and how it moves. Default: the target's own.",
+                    "FILE",
+                    "file",
+                ),
+            ),
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line names a bus."""
-        return cls(Bus(values.get("bus_interface") or "", values.get("bus_layout")))
+        return cls(Bus(**values.get("bus", {})))
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """UsageError for a target without a bus, an interface or a file that does not exist.
@@ -144,7 +151,7 @@ class BusChoice(Choice):
         if self.bus.layout is not None:
             _content(self.bus.layout)
         if self.bus.interface:
-            check_interface(self.bus.interface, _INTERFACE)
+            check_interface(self.bus.interface, f"{_FLAG} interface")
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """The one bus of the call, if it names one."""
@@ -156,5 +163,5 @@ def _content(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise UsageError(
-            f"{_LAYOUT} {file}: {error.strerror}", remedy=f"Name a layout file; {_EXAMPLE}"
+            f"{_FLAG} layout={file}: {error.strerror}", remedy=f"Name a layout file; {_EXAMPLE}"
         ) from None

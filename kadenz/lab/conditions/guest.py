@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
 from kadenz.config.kernel import GuestKernels
+from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
+from kadenz.config.quantity import Quantity, parse_quantity
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean
 from kadenz.config.tuning import Tuning
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
     from kadenz.targets.guest_kernel import GuestKernel
 
-_DISTURBANCE = ("period_us", "busy_us")
+_DISTURBANCE = "period_us={},busy_us={}"  # as the first program of a guest reads it
 _POLICIES = ("fifo", "rr", "other")
 
 
@@ -120,48 +122,49 @@ class GuestChoice(Choice):
     kernels: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()
     tunings: tuple[str, ...] = ()  # profiles of tunings/
-    disturbance: str = ""  # "period_us=1001,busy_us=50"
+    disturbance: str = ""  # "50us/1001us"
     wanted: GuestSettings = field(default_factory=GuestSettings)  # of the campaign
 
     title = "Linux guests"
     order = 20
     options = (
         Option(
-            "--guest-kernel",
-            "Kernel of guests: 6.12, 6.1. One run for each; replaces the campaign's.",
-            metavar="VERSION",
-            many=True,
-        ),
-        Option(
-            "--guest-load",
-            "Load inside guests: none, cpu, memory, syscalls, timers, or several: cpu+timers. One "
-            "run for each; replaces the campaign's.",
-            metavar="NAME",
-            many=True,
-            complete=_loads,
-        ),
-        Option(
-            "--guest-tuning",
-            "Profile of tunings/ for kernel threads of guests, or none. One run for each; replaces "
-            "the campaign's.",
-            metavar="NAME",
-            many=True,
-        ),
-        Option(
-            "--guest-disturbance",
-            "Add a kernel thread to guests that holds the processor for M µs every N µs.",
-            metavar="period_us=N,busy_us=M",
+            "--guest",
+            "What guests run, instead of the campaign's. Values with commas give one run each.",
+            kind="keys",
+            keys=(
+                Key("kernel", "Kernel: 6.12, 6.1.", "VERSION", many=True),
+                Key(
+                    "load",
+                    "Load inside: none, cpu, memory, syscalls, timers, or several: cpu+timers.",
+                    "NAME",
+                    many=True,
+                    complete=_loads,
+                ),
+                Key(
+                    "tuning",
+                    "Profile of tunings/ for its kernel threads, or none.",
+                    "PROFILE",
+                    many=True,
+                ),
+                Key(
+                    "disturbance",
+                    "A kernel thread that holds the processor so long in each period: 50us/1001us.",
+                    "BUSY/PERIOD",
+                ),
+            ),
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """The command line's, then the campaign's [guest] table."""
+        keys = values.get("guest", {})
         return cls(
-            tuple(values.get("guest_kernel", ())),
-            tuple(values.get("guest_load", ())),
-            tuple(values.get("guest_tuning", ())),
-            values.get("guest_disturbance") or "",
+            keys.get("kernel", ()),
+            keys.get("load", ()),
+            keys.get("tuning", ()),
+            keys.get("disturbance", ""),
             campaign.guest,
         )
 
@@ -180,7 +183,7 @@ class GuestChoice(Choice):
         loads = self.loads or self.wanted.loads or ("",)
         for load in loads:
             _check_load(load)
-        disturbance = _checked(self.disturbance)
+        disturbance = checked_disturbance(self.disturbance)
         versions = self._versions(target, kernels)
         found = [guest_kernel.find(target.board, kernels, version) for version in versions]
         plain = "" if not self.loads and not self.wanted.loads else NONE
@@ -203,7 +206,7 @@ class GuestChoice(Choice):
         for version in self.kernels:
             if version not in offered:
                 raise UsageError(
-                    f"--guest-kernel {version}: {target} has no such kernel",
+                    f"--guest kernel={version}: {target} has no such kernel",
                     remedy=f"It has {', '.join(offered)}",
                 )
         wanted = self.kernels or self.wanted.kernels
@@ -219,18 +222,27 @@ def _check_load(load: str) -> None:
             )
 
 
-def _checked(disturbance: str) -> str:
-    """The words of a disturbance. UsageError unless they are period_us and busy_us, in range."""
+def checked_disturbance(disturbance: str) -> str:
+    """A disturbance as guests read it. UsageError unless it is BUSY/PERIOD in whole µs."""
     if not disturbance:
         return ""
-    found: dict[str, int] = {}
-    for word in disturbance.split(","):
-        key, _, value = word.partition("=")
-        if key in _DISTURBANCE and value.isdecimal():
-            found[key] = int(value)
-    if set(found) != set(_DISTURBANCE) or not 0 < found["busy_us"] < found["period_us"]:
+    where = f"--guest disturbance={disturbance}"
+    busy, _, period = disturbance.partition("/")
+    try:
+        busy_us, period_us = (_whole_us(parse_quantity(text, where)) for text in (busy, period))
+    except (UsageError, ValueError):
+        busy_us = period_us = 0
+    if not 0 < busy_us < period_us:
         raise UsageError(
-            f"--guest-disturbance {disturbance}: expected period_us=N,busy_us=M with M below N",
-            remedy="For example --guest-disturbance period_us=1001,busy_us=50",
+            f"{where}: expected BUSY/PERIOD in whole µs, with BUSY below PERIOD",
+            remedy="For example --guest disturbance=50us/1001us",
         )
-    return ",".join(f"{key}={found[key]}" for key in _DISTURBANCE)
+    return _DISTURBANCE.format(period_us, busy_us)
+
+
+def _whole_us(quantity: Quantity) -> int:
+    """A time in µs. Raises ValueError for a fraction or a count."""
+    microseconds = round(quantity.microseconds, 6)
+    if microseconds != int(microseconds):
+        raise ValueError(str(quantity))
+    return int(microseconds)

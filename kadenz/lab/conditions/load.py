@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.manifest import Warning as Stamp
-from kadenz.config.processors import asked_cpus
+from kadenz.config.processors import parse_cpus, show_cpus
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.lab.condition import Active, Choice, Condition, Option, Running
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
 
 NOT_HERE = "load-not-applicable"
+NO_OPTIONS = Options()
 
 
 @dataclass(frozen=True)
@@ -36,18 +39,24 @@ class Load(Condition):
     """One load, `none`, or "" for a target that has loads of its own."""
 
     name: str
-    how: Options
+    how: Options = field(default_factory=Options)
     elsewhere: tuple[str, ...] = ()  # loads that were asked for and do not affect this target
+
+    def __str__(self) -> str:
+        """As on the command line: `cpu,workers=2`."""
+        workers = f",workers={self.how.workers}" if self.how.workers else ""
+        cpus = f",cpus={show_cpus(frozenset(self.how.cpus))}" if self.how.cpus else ""
+        return f"{self.name}{workers}{cpus}"
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
-        """The name as it was asked for; parts and rates are in `loads` of the manifest."""
-        return (load_entry(self.name),) if self.name else ()
+        """The load as requested; parts and rates are in `loads` of the manifest."""
+        return (load_entry(str(self)),) if self.name else ()
 
     @property
     def suffix(self) -> str:
-        """With the name of the load."""
-        return f"-load-{self.name}" if self.name else ""
+        """The same, in letters of a file name."""
+        return f"-load-{re.sub('[,=]', '-', str(self))}" if self.name else ""
 
     @property
     def warnings(self) -> list[Stamp]:
@@ -86,8 +95,7 @@ def _loads(typed: str) -> Iterable[tuple[str, str]]:
 class LoadChoice(Choice):
     """The loads to measure under."""
 
-    loads: tuple[str, ...] = ()
-    how: Options = field(default_factory=Options)
+    loads: tuple[Load, ...] = ()
     where: str = "--load"  # who asked for them
 
     title = "Load on this Linux"
@@ -95,54 +103,53 @@ class LoadChoice(Choice):
     options = (
         Option(
             "--load",
-            "Load next to the benchmarks: none, cpu, disk, cpu+disk …; `kadenz list` shows them. "
-            "One run for each; replaces the campaign's.",
+            "Load next to the benchmarks: none, cpu, disk, cpu+disk …; `kadenz list loads` shows "
+            "them. One run for each; replaces the campaign's.",
             metavar="NAME",
             many=True,
+            keys=(
+                Key("workers", "Of each load of NAME. Default: its own.", "N", "count"),
+                Key("cpus", "Processors it may use, 0,2-3. Default: all.", "LIST", "processors"),
+                Key("scratch", "Folder for its files. Default: --output.", "DIR", "folder"),
+            ),
             complete=_loads,
-        ),
-        Option("--load-workers", "Workers of each load. Default: its own.", kind="count"),
-        Option(
-            "--load-cpus", "Processors a load may use, e.g. 0,2-3. Default: all.", metavar="LIST"
-        ),
-        Option(
-            "--load-scratch",
-            "Folder for a load's files while it runs. Default: --output.",
-            kind="folder",
-        ),
-        Option(
-            "--allow-weak-load",
-            "Measure even if a load stays below its required rate; stamps a warning.",
-            kind="flag",
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """The command line's loads, else the campaign's; likewise how they run."""
-        loads, cpus = values.get("load") or (), values.get("load_cpus")
-        how = Options(
-            workers=values.get("load_workers") or campaign.load.workers,
-            cpus=campaign.load.cpus
-            if cpus is None
-            else sorted(asked_cpus("--load-cpus", cpus, UsageError)),
-            scratch=values.get("load_scratch"),
-            allow_weak=bool(values.get("allow_weak_load")),
+        usual = Options(
+            workers=campaign.load.workers,
+            cpus=campaign.load.cpus,
+            allow_weak="weak-load" in values.get("allow", ()),
+        )
+        loads = tuple(
+            Load(words.name, _options(words.keys, NO_OPTIONS if words.name == NONE else usual))
+            for words in values.get("load", ())
         )
         if loads:
-            return cls(tuple(loads), how)
-        return cls(tuple(campaign.loads), how, f"campaign {campaign.name}: `loads`")
+            return cls(loads)
+        return cls(
+            tuple(Load(name, NO_OPTIONS if name == NONE else usual) for name in campaign.loads),
+            f"campaign {campaign.name}: `loads`",
+        )
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """Raises for unknown names, processors and missing programs."""
         for load in self.loads:
             try:
-                parts_of(load)
-                check_programs(load)
+                parts_of(load.name)
+                check_programs(load.name)
+                if load.name != NONE:
+                    chosen_cpus(load.how)
+                elif load.how != Options():
+                    raise UsageError(
+                        f"load `{load}`: there is nothing to set",
+                        remedy=f"Write {NONE} alone",
+                    )
             except UsageError as error:
                 raise UsageError(f"{self.where}: {error.message}", remedy=error.remedy) from None
-        if any(load != NONE for load in self.loads):
-            chosen_cpus(self.how)
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each load on this Linux. Any other target is measured once, without.
@@ -151,16 +158,25 @@ class LoadChoice(Choice):
         """
         if not self.loads:
             return []
+        loads = list(dict.fromkeys(self.loads))
         if target.tier == "host":
-            return [Load(load, self.how) for load in dict.fromkeys(self.loads)]
-        others = tuple(load for load in dict.fromkeys(self.loads) if load != NONE)
+            return loads
+        others = tuple(str(load) for load in loads if load.name != NONE)
         inside = target.tier == "guest"  # has loads of its own, and conditions that name them
-        if NONE in self.loads:
-            return [Load("" if inside else NONE, self.how, others)]
+        if any(load.name == NONE for load in loads):
+            return [Load("" if inside else NONE, elsewhere=others)]
         raise UsageError(
-            f"load `{self.loads[0]}` runs on this Linux: {target} is unaffected by it (tier "
+            f"load `{loads[0]}` runs on this Linux: {target} is unaffected by it (tier "
             f"{target.tier})",
-            remedy="Name loads inside a guest with --guest-load"
+            remedy="Name loads inside a guest with --guest load=NAME"
             if inside
             else "Name a target of tier host with --target, or add --load none for the others",
         )
+
+
+def _options(keys: Mapping[str, Any], usual: Options) -> Options:
+    """How a load runs; a campaign's values where the command line has none."""
+    given = dict(keys)
+    if "cpus" in given:
+        given["cpus"] = tuple(sorted(parse_cpus(given["cpus"])))
+    return replace(usual, **given)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -74,16 +75,17 @@ class WaitStatesChoice(Choice):
         Option(
             _FLAG,
             "Cycles that an access to a memory of a simulated core takes beyond the first: "
-            "rom=0,1,4,10. May be repeated; one run for each combination. Default: the board's.",
-            metavar="MEMORY=N,N…",
-            many=True,
+            "rom=0,1,4,10. One run for each combination. Default: the board's.",
+            metavar="MEMORY=N[,N…]",
+            kind="keys",
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line and the lab sweep."""
-        return cls(tuple(_parsed(text) for text in values.get("wait_states", ())))
+        waits = values.get("wait_states", {})
+        return cls(tuple((name, _numbers(name, texts)) for name, texts in waits.items()))
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """UsageError for a memory that no machine has, or without a simulated core."""
@@ -123,12 +125,11 @@ def _tier(target: TargetName) -> RtlTier | None:
     return inventory.board(target.board).tier.rtl if target.tier == "rtl" else None
 
 
-def _parsed(text: str) -> tuple[str, tuple[int, ...]]:
-    name, _, values = text.partition("=")
-    words = values.split(",")
-    if not name or not all(word.isdecimal() and int(word) <= _MOST for word in words):
+def _numbers(name: str, texts: Sequence[str]) -> tuple[int, ...]:
+    """The wait states of one memory. UsageError for anything but numbers in range."""
+    if not all(re.fullmatch("[0-9]{1,9}", text) and int(text) <= _MOST for text in texts):
         raise UsageError(
-            f"{_FLAG} {text}: expected MEMORY=N,N… with 0 to {_MOST} wait states",
+            f"{_FLAG} {name}={','.join(texts)}: expected MEMORY=N,N… with 0 to {_MOST} wait states",
             remedy=f"For example {_FLAG} rom=0,1,4,10",
         )
-    return name, tuple(dict.fromkeys(int(word) for word in words))
+    return tuple(dict.fromkeys(int(text) for text in texts))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _IDLE_STATES = Stamp(
     code="idle-states-allowed",
-    message="measured with idle states on (--allow-idle-states): wake-ups include leaving them",
+    message="measured with idle states on (--allow idle-states): wake-ups include leaving them",
 )
 
 
@@ -42,58 +43,51 @@ class Allowed(Condition):
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """Passes them to the program."""
-        setup.allowed |= self.allowances
+        setup.allowed |= self.allowances - {"weak-load"}  # the lab's own
 
 
 @dataclass(frozen=True)
 class ThisLinuxChoice(Choice):
-    """Real-time rights and idle states."""
+    """What may be missing."""
 
-    no_realtime: bool = False
-    idle_states: bool = False
+    allowances: frozenset[Allowance] = frozenset()
 
     title = "This Linux"
     order = 60
     options = (
         Option(
-            "--allow-no-realtime",
-            "Measure without the right to SCHED_FIFO or locked memory; stamps a warning.",
-            kind="flag",
-        ),
-        Option(
-            "--allow-idle-states",
-            "Measure with the processor's idle states on; stamps a warning.",
-            kind="flag",
+            "--allow",
+            "Measure all the same, and stamp a warning. May be repeated.",
+            metavar="NAME",
+            kind="names",
+            many=True,
+            keys=(
+                Key("weak-load", "A load stays below its required rate."),
+                Key("no-realtime", "There is no right to SCHED_FIFO or to locked memory."),
+                Key("idle-states", "The processor's idle states are on."),
+            ),
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
-        """Only the command line allows."""
-        return cls(
-            no_realtime=bool(values.get("allow_no_realtime")),
-            idle_states=bool(values.get("allow_idle_states")),
-        )
+        """Only the command line and the lab allow."""
+        return cls(frozenset(values.get("allow", ())))
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """TargetFailed if a host target lacks the rights it needs."""
         from kadenz.host.facts import NO_RIGHT, read_host
 
         on_host = [name for name in targets if name.tier == "host"]
-        if not on_host or self.no_realtime:
+        if not on_host or "no-realtime" in self.allowances:
             return
         missing = [warning for warning in read_host().warnings if warning.code in NO_RIGHT]
         if missing:
             raise TargetFailed(
                 f"{on_host[0]}: {missing[0].message}",
-                remedy=f"{missing[0].remedy}. Or pass --allow-no-realtime, which stamps it",
+                remedy=f"{missing[0].remedy}. Or pass --allow no-realtime, which stamps it",
             )
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One, on this Linux."""
-        allowed: set[Allowance] = set()
-        if self.no_realtime:
-            allowed.add("no-realtime")
-        if self.idle_states:
-            allowed.add("idle-states")
-        return [Allowed(frozenset(allowed))] if allowed and target.tier == "host" else []
+        return [Allowed(self.allowances)] if self.allowances and target.tier == "host" else []

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
+from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import KadenzError, UsageError
@@ -18,6 +20,14 @@ if TYPE_CHECKING:
     from kadenz.config.campaign import Campaign
 
 
+CPUS = Key(
+    "cpus",
+    "Processors to set apart for real time, 2-3. Default: the profile's.",
+    "LIST",
+    "processors",
+)
+
+
 @dataclass(frozen=True)
 class Tuning(Condition):
     """This Linux tuned by a profile, or shown not to be."""
@@ -25,32 +35,27 @@ class Tuning(Condition):
     profile: str  # a profile of tunings/ or its file, or NONE
     cpus: str = ""  # set apart for real time, instead of the profile's
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """With the short name of the profile."""
-        return (f"tuning {self._short}",)
+    def __str__(self) -> str:
+        """As on the command line, with the short name of the profile."""
+        from kadenz.tuning.lifecycle import short_name
+
+        return short_name(self.profile) + (f",cpus={self.cpus}" if self.cpus else "")
 
     @property
     def suffix(self) -> str:
-        """With the short name of the profile."""
-        return f"-tuning-{self._short}"
+        """The same, in letters of a file name."""
+        return f"-tuning-{re.sub('[,=]', '-', str(self))}"
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
-        """`none`; a profile in force stamps its own entry, with what could not be set."""
-        return (tuning_entry(NONE),)
+        """The tuning as requested; a profile in force adds what could not be set."""
+        return (tuning_entry(str(self)),)
 
     def active(self, run: Running) -> AbstractContextManager[Active]:
         """Applied before the run and restored after it."""
         from kadenz.lab.tuning_around import tuning_applied
 
         return tuning_applied(self.profile, self.cpus, run)
-
-    @property
-    def _short(self) -> str:
-        from kadenz.tuning.lifecycle import short_name
-
-        return short_name(self.profile)
 
 
 def tuning_entry(words: str, label: str = "") -> ConditionEntry:
@@ -69,8 +74,7 @@ def _profiles(typed: str) -> Iterable[tuple[str, str]]:
 class TuningChoice(Choice):
     """The profiles to measure under."""
 
-    profiles: tuple[str, ...] = ()
-    cpus: str = ""
+    tunings: tuple[Tuning, ...] = ()
 
     title = "Tuning of this Linux"
     order = 30
@@ -81,40 +85,33 @@ class TuningChoice(Choice):
             "isolated …; `kadenz tune list` shows them. One run for each. Needs root.",
             metavar="PROFILE",
             many=True,
+            keys=(CPUS,),
             complete=_profiles,
             or_file=True,
-        ),
-        Option(
-            "--tuning-cpus",
-            "Processors that the tuning sets apart for real time, e.g. 2-3. Default: the "
-            "profile's.",
-            metavar="LIST",
         ),
     )
 
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line tunes this machine."""
-        return cls(tuple(values.get("tuning", ())), values.get("tuning_cpus") or "")
+        return cls(tuple(Tuning(one.name, **one.keys) for one in values.get("tuning", ())))
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """Raises KadenzError if a tuning could not be set around a run."""
         from kadenz.lab.tuning_around import check_tunings
 
-        check_tunings(self.profiles, self.cpus, targets)
+        check_tunings([(tuning.profile, tuning.cpus) for tuning in self.tunings], targets)
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """One for each profile on this Linux. UsageError for a target that no profile affects."""
-        if not self.profiles:
-            return []
         if target.tier == "host":
-            return [Tuning(name, self.cpus) for name in dict.fromkeys(self.profiles)]
-        if NONE in self.profiles:
+            return list(dict.fromkeys(self.tunings))
+        if not self.tunings or any(tuning.profile == NONE for tuning in self.tunings):
             return []
         raise UsageError(
-            f"--tuning {self.profiles[0]} tunes this Linux: {target} is unaffected by it (tier "
+            f"--tuning {self.tunings[0]} tunes this Linux: {target} is unaffected by it (tier "
             f"{target.tier})",
-            remedy="Tune kernel threads of a guest with --guest-tuning"
+            remedy="Tune kernel threads of a guest with --guest tuning=PROFILE"
             if target.tier == "guest"
             else "Name a target of tier host with --target, or add --tuning none for the others",
         )

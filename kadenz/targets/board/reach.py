@@ -79,7 +79,7 @@ def reach(board: str, tier: BoardTier, link: BoardLink, sysfs: Path = usb.SYSFS)
     if way == "uart" and not port:
         raise UsageError(
             f"{board}: results come over a serial line, and none is named",
-            remedy="Pass --port /dev/serial/by-id/…, or --results rtt: no line is needed then",
+            remedy="Pass --board port=/dev/serial/by-id/…, or --board results=rtt, without a line",
         )
     if address:
         _refuse_choice(link, f"{address} runs already, with its own probe")
@@ -99,7 +99,7 @@ def _simulated(board: str, server: DebugServer) -> RtlTier | None:
     if tier is None or not rtl_core.core_file(tier.core).idcode:
         raise UsageError(
             f"{server.title} reaches simulated cores with a JTAG port, and {board} has none",
-            remedy="Use --server with the name of another server: `kadenz doctor` lists them",
+            remedy="Name another server, --board server=NAME: `kadenz doctor` lists them",
         )
     return tier
 
@@ -134,8 +134,8 @@ def _command(
     if not words["chip"] and any("{chip}" in word for word in command):
         raise UsageError(
             f"{board} has no name for its chip in {server.title}",
-            remedy=f"Add `{name} = …` to [tier.board.chip] in its board.toml, or use --server "
-            + (" or ".join(tier.chip) or BY_HAND),
+            remedy=f"Add `{name} = …` to [tier.board.chip] in its board.toml, or use --board "
+            + " or ".join(f"server={one}" for one in tier.chip or (BY_HAND,)),
         )
     return tuple(filled(word, words) for word in command)
 
@@ -152,12 +152,12 @@ def _by_hand(way: Way, link: BoardLink) -> Reach:
     if way != "uart":
         raise UsageError(
             f"without a debug server, results cannot come by {way}",
-            remedy="Name one with --server, or pass --results uart",
+            remedy="Pass --board server=NAME, or --board results=uart",
         )
     if not link.port:
         raise UsageError(
             "a board without a debug server requires a serial port",
-            remedy="Pass --server openocd, or --port /dev/serial/by-id/…",
+            remedy="Pass --board server=openocd, or --board port=/dev/serial/by-id/…",
         )
     _refuse_choice(link, "no debug server is used")
     return Reach(BY_HAND, None, "", (), way, link.port)
@@ -171,5 +171,5 @@ def _refuse_choice(link: BoardLink, why: str) -> None:
         raise UsageError(
             f"{' and '.join(chosen)} cannot be used: {why}",
             remedy="Leave out probe and server_command, or name a server that kadenz starts: "
-            "--server NAME",
+            "--board server=NAME",
         )

@@ -32,7 +32,7 @@ class Rtt:
         if len(places) < 2:
             raise UsageError(
                 f"{elf.path}: the image's console is not RTT: it has no {_BLOCK}",
-                remedy="Build it with -DKDZ_CONSOLE=rtt, or pass --results uart",
+                remedy="Build it with -DKDZ_CONSOLE=rtt, or pass --board results=uart",
             )
         self._block = places[_BLOCK]
         self._service = places[_SERVICE] & ~1  # bit 0 says Thumb

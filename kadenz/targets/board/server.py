@@ -37,7 +37,7 @@ def program_of(server: DebugServer) -> Path:
     if found is None:
         raise ToolMissing(
             f"{server.program} is not installed (debug server of a board)",
-            remedy=f"{server.remedy}. Or name another server: --server",
+            remedy=f"{server.remedy}. Or name another server: --board server=NAME",
         )
     return Path(found)
 

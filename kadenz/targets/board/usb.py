@@ -71,7 +71,7 @@ def probe_for(asked: str, known: Iterable[str], sysfs: Path = SYSFS) -> Probe | 
         if len(found) > 1:
             raise UsageError(
                 f"{len(found)} probes are connected and none is named: {listed}",
-                remedy='Name one: --probe, or probe = "…" in the target\'s table of kadenz.toml',
+                remedy="Name one: --board probe=…, or `probe` in the target's table of kadenz.toml",
             )
         return found[0] if found else None
     wanted = parse_probe(asked)

@@ -32,6 +32,7 @@ from kadenz.config.task_set import TaskSet
 from kadenz.config.toml import read_toml
 from kadenz.errors import UsageError
 from kadenz.lab.capture.sample_rate import parse_rate
+from kadenz.lab.conditions import kinds
 from kadenz.load.definitions import LoadFile
 from kadenz.report.budget import as_data, markdown, sentences
 from kadenz.store import Run
@@ -180,6 +181,13 @@ def _some(value: object) -> None:
         raise UsageError("it is none")
 
 
+KEY_VALUES = {
+    "load": ("cpu+disk,workers=2,cpus=0,2-3,scratch=.", '"a,b",workers=1'),
+    "tuning": ("isolated,cpus=2-3", "./a=b.toml"),
+    "guest": ("kernel=6.12,6.1,load=none,cpu+timers", "tuning=none,disturbance=50us/1001us"),
+    "bus": ("interface=eth1,layout=a=b.toml", 'layout="a,""b""",interface=lo'),
+    "wait_states": ("rom=0,1,4,ram=2",),
+}
 WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
     "limit": (
         parse_limit,
@@ -197,6 +205,13 @@ WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
     "statistic": (statistic, ("p99.9", "median", "max")),
     "rate": (lambda text: _some(parse_rate(text)), ("24 MHz", "24000000", "1.5M")),
     "processors": (lambda text: asked_cpus("--cpus", text), ("0-2,6", "1")),
+    **{
+        option.key: (option.notation.parse, texts)
+        for kind in kinds()
+        for option in kind.options
+        for texts in (KEY_VALUES.get(option.key, ()),)
+        if option.notation is not None
+    },
     "probe": (parse_probe, ("0483:374b:066EFF505251", "0669FF303435")),
 }
 
