@@ -61,6 +61,7 @@ def report(
     from kadenz.report.render import write_text
     from kadenz.report.standings import standings
     from kadenz.report.systems_json import systems_json
+    from kadenz.report.views import Detail
 
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
@@ -72,7 +73,7 @@ def report(
     published = load_if_there()
     campaigns = list(dict.fromkeys(result.manifest.campaign.name for result in results))
 
-    def build(detail: pages.Detail) -> pages.Page:
+    def build(detail: Detail) -> pages.Page:
         return pages.build(
             results,
             published,

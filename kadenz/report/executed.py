@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kadenz.analysis.results import RunResult
 from kadenz.analysis.timelines import timelines_of
 from kadenz.report import labels
 from kadenz.report.flames import graph
+from kadenz.report.sections import Block, Picture, Text
 from kadenz.report.svg.panel import WIDTH as NARROW
 from kadenz.report.svg.panel import Plot
 from kadenz.report.svg.timeline import WIDTH as WIDE
@@ -20,40 +21,17 @@ from kadenz.store.layout import PROFILES, TIMELINES
 from kadenz.store.profiles import read_profiles
 
 
-@dataclass(frozen=True)
-class Picture:
-    """One drawing for a desktop and one for a phone."""
-
-    wide: Plot
-    narrow: Plot
-
-
-@dataclass(frozen=True)
-class Executed:
-    """Profiles and timelines of one benchmark, of the runs that have them."""
-
-    flames: tuple[Picture, ...] = ()
-    strips: tuple[Picture, ...] = ()
-
-    @property
-    def plots(self) -> tuple[Plot, ...]:
-        """The pictures as files of their own, in the width of a page."""
-        return tuple(one.wide for one in self.flames + self.strips)
-
-
-def by_benchmark(runs: Named) -> dict[str, Executed]:
+def by_benchmark(runs: Named) -> dict[str, list[Block]]:
     """The pictures of each benchmark: of each run the first point that was profiled or traced."""
-    flames: dict[str, list[Picture]] = {}
-    strips: dict[str, list[Picture]] = {}
-    for label, run in runs:
-        for bench, wide, narrow in _flames(run):
-            flames.setdefault(bench, []).append(_named(label, wide, narrow))
-        for bench, wide, narrow in _strips(run):
-            strips.setdefault(bench, []).append(_named(label, wide, narrow))
-    return {
-        bench: Executed(tuple(flames.get(bench, ())), tuple(strips.get(bench, ())))
-        for bench in flames | strips
-    }
+    found: dict[str, list[Block]] = {}
+    for heading, draw in (("Where the instructions go", _flames), ("Who ran when", _strips)):
+        drawn: dict[str, list[Block]] = {}
+        for label, run in runs:
+            for bench, wide, narrow in draw(run):
+                drawn.setdefault(bench, []).append(_named(label, wide, narrow))
+        for bench, pictures in drawn.items():
+            found.setdefault(bench, []).extend((Text(heading, tag="h4"), *pictures))
+    return found
 
 
 def _flames(run: RunResult) -> Iterator[tuple[str, Plot, Plot]]:

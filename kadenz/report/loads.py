@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads of the runs: their work rate, and the idle machine's for comparison."""
+"""Loads of the runs in words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kadenz.analysis.results import RunResult
 from kadenz.config.manifest import LoadEntry, Manifest
-from kadenz.report.table import Cell, Table, words
 
 _NONE = "none"
 
@@ -19,7 +15,7 @@ def load_of(manifest: Manifest) -> str:
 
 def described(entry: LoadEntry) -> str:
     """ "disk: 141 MB/s written (idle 1.38)"."""
-    text = f"{entry.name}: {_number(entry.rate)} {entry.unit} (idle {_number(entry.idle_rate)})"
+    text = f"{entry.name}: {rate_text(entry.rate)} {entry.unit} (idle {rate_text(entry.idle_rate)})"
     return text if entry.verified else f"{text}; not verified: {entry.reason}"
 
 
@@ -32,60 +28,6 @@ def line(manifest: Manifest) -> str:
     return f"load {parts}" if parts.startswith(f"{name}:") else f"load {name}: {parts}"
 
 
-def load_table(runs: Sequence[tuple[str, RunResult]]) -> Table | None:
-    """Every load of every run, by label; None if no run had any."""
-    rows = [
-        (
-            words(label),
-            words(entry.name),
-            words(entry.title),
-            Cell(str(entry.workers), entry.workers),
-            words(", ".join(map(str, entry.cpus))),
-            words(", ".join(f"{key.replace('_', ' ')} {v}" for key, v in entry.settings.items())),
-            _cell(entry.idle_rate),
-            _cell(entry.rate_before),
-            _cell(entry.rate),
-            _cell(min(entry.record_rates.values())) if entry.record_rates else words(""),
-            words(entry.unit),
-            _cell(entry.cpu_percent),
-            Cell("yes", "yes") if entry.verified else Cell(f"no: {entry.reason}", "no", "warn"),
-        )
-        for label, run in runs
-        for entry in run.manifest.loads
-    ]
-    if not rows:
-        return None
-    return Table(
-        name="loads",
-        title="Loads during the measurements",
-        columns=(
-            "Run",
-            "Load",
-            "Work",
-            "Workers",
-            "Processors",
-            "Settings",
-            "Idle machine",
-            "Before",
-            "While measuring",
-            "Least in a record",
-            "Unit",
-            "% of CPU time",
-            "Verified",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({3, 6, 7, 8, 9, 11}),
-        notes=tuple(
-            dict.fromkeys(
-                f"{entry.name}: {entry.counter}" for _, run in runs for entry in run.manifest.loads
-            )
-        ),
-    )
-
-
-def _cell(value: float) -> Cell:
-    return Cell(_number(value), value)
-
-
-def _number(value: float) -> str:
+def rate_text(value: float) -> str:
+    """A rate of work."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,57 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contents of the page, in order."""
+"""The page: its first screen, and the sections of all views below it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
-from kadenz.analysis.shared import SharedPoint
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.analysis.variants import Variant, variants_of
 from kadenz.config.manifest import ClockClass
 from kadenz.report import (
     digits,
     events,
-    executed,
     families,
-    figures,
-    footprint,
-    how_true,
-    jitter_tables,
     labels,
-    loads,
-    memory,
-    outlier_tables,
     overlays,
-    studies,
-    tables,
 )
 from kadenz.report.answers import Sentence
+from kadenz.report.sections import Picture, Plots, Section, leaves
 from kadenz.report.standings import Standing
-from kadenz.report.studies import cereia2011, yoo2024
 from kadenz.report.svg import style
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
-
-# Plots are left out in these steps if the page would grow too large (render.py).
-Detail = Literal["full", "no time series", "no histograms", "tables"]
-DETAILS: tuple[Detail, ...] = ("full", "no time series", "no histograms", "tables")
+from kadenz.report.views import Detail, Report, sections_of
 
 _HEADLINES_SHOWN = 6
-
-
-@dataclass(frozen=True)
-class StudyPlots:
-    """Figures of a study, redrawn."""
-
-    title: str
-    plots: tuple[Plot, ...]
 
 
 @dataclass(frozen=True)
@@ -97,57 +74,6 @@ class Notice:
 
 
 @dataclass(frozen=True)
-class Section:
-    """One benchmark: what is timed, plots and tables."""
-
-    anchor: str
-    bench: str
-    begins: str
-    ends: str
-    source: str
-    responses: tuple[Plot, ...]
-    boxes: tuple[Plot, ...]
-    histograms: tuple[Plot, ...]
-    series: tuple[Plot, ...]
-    fit: Table | None
-    table: Table
-    common: Table | None = None  # common causes of the worst samples
-    maxima: Table | None = None
-    notes: tuple[str, ...] = ()  # on figures with a mark
-    overlays: tuple[Plot, ...] = ()  # overlaid systems
-    jitter: tuple[Plot, ...] = ()
-    jitter_tables: tuple[Table, ...] = ()
-    tails: tuple[Plot, ...] = ()
-    tail_table: Table | None = None
-    pictures: executed.Executed = field(default_factory=executed.Executed)
-
-    @property
-    def plots(self) -> tuple[Plot, ...]:
-        """All pictures of the page, as files of their own."""
-        return (
-            self.overlays
-            + self.responses
-            + self.boxes
-            + self.histograms
-            + self.series
-            + self.jitter
-            + self.tails
-            + self.pictures.plots
-        )
-
-
-@dataclass(frozen=True)
-class Family:
-    """Benchmarks that belong together."""
-
-    anchor: str
-    title: str
-    overview: tuple[Plot, ...]
-    sections: tuple[Section, ...]
-    summary: Table | None = None  # one figure of several benchmarks
-
-
-@dataclass(frozen=True)
 class Page:
     """Everything the template needs."""
 
@@ -162,52 +88,25 @@ class Page:
     overlays: tuple[overlays.Overlay, ...]
     cards: tuple[Card, ...]
     notices: tuple[Notice, ...]
-    families: tuple[Family, ...]
-    studies: tuple[Table, ...]
-    study_plots: tuple[StudyPlots, ...]
-    how_true: Table | None  # one point in several clock classes
-    how_true_plots: tuple[Plot, ...]
-    memory: tuple[Plot, ...]  # its cost by wait states
-    clocks: Table
-    loads: Table | None
-    events: Table | None
-    footprint: tuple[Table, ...]
-    accounting: Table
-    differences: Table | None
-    only_some: Table | None
-    manifests: tuple[Table, ...]
+    sections: tuple[Section, ...]
     left_out: str
 
     @property
     def all_tables(self) -> list[Table]:
         """For export, in the order of the page."""
-        found: list[Table | None] = [group.table for group in self.standings]
-        for of in self.families:
-            found.append(of.summary)
-            for section in of.sections:
-                found += [section.fit, section.table, section.common, section.maxima]
-                found += [*section.jitter_tables, section.tail_table]
-        found += [self.how_true, *self.studies, self.clocks, self.loads, self.events]
-        found += self.footprint
-        found += [self.differences, self.only_some, self.accounting, *self.manifests]
-        return [table for table in found if table is not None]
+        blocks = leaves(self.sections)
+        heads = [group.table for group in self.standings]
+        return heads + [block for block in blocks if isinstance(block, Table)]
 
     @property
     def all_plots(self) -> list[Plot]:
         """For export, in the order of the page."""
-        return (
-            [group.picture for group in self.standings if group.picture is not None]
-            + [over.wide for over in self.overlays]
-            + [
-                plot
-                for of in self.families
-                for plots in (of.overview, *(section.plots for section in of.sections))
-                for plot in plots
-            ]
-            + list(self.memory)
-            + list(self.how_true_plots)
-            + [plot for study in self.study_plots for plot in study.plots]
-        )
+        heads = [group.picture for group in self.standings if group.picture is not None]
+        heads += [over.wide for over in self.overlays]
+        blocks = leaves(self.sections)
+        return heads + [
+            plot for block in blocks if isinstance(block, Plots | Picture) for plot in block.plots
+        ]
 
 
 def build(
@@ -238,32 +137,9 @@ def build(
         overlays=tuple(overlays.overlay(point, named) for point in top),
         cards=_cards(named, figures=not standings),
         notices=tuple(_notices(named)),
-        families=tuple(_families(named, published, detail, top)),
-        studies=tuple(studies.tables(published, named)),
-        study_plots=_study_plots(named) if detail in DETAILS[:2] else (),
-        how_true=how_true.class_table(published, named),
-        how_true_plots=tuple(how_true.plots(published, named)),
-        memory=tuple(memory.plots(named)),
-        clocks=tables.clocks(named),
-        loads=loads.load_table(named),
-        events=events.event_table(named),
-        footprint=tuple(footprint.tables(footprint.of_runs(named))),
-        accounting=tables.accounting(named),
-        differences=tables.differing(named, disagreeing=True),
-        only_some=tables.differing(named, disagreeing=False),
-        manifests=tuple(tables.manifest(label, run) for label, run in named),
+        sections=sections_of(Report(named, published, detail, top)),
         left_out="" if detail == "full" else detail,
     )
-
-
-def _study_plots(named: Named) -> tuple[StudyPlots, ...]:
-    every = (
-        StudyPlots("Figure 15 of Yoo and Choi 2024", tuple(yoo2024.plots(named))),
-        StudyPlots(
-            "Figures 2 to 5 of Cereia, Bertolotti and Scanzio 2011", tuple(cereia2011.plots(named))
-        ),
-    )
-    return tuple(study for study in every if study.plots)
 
 
 def _cards(named: Named, *, figures: bool) -> tuple[Card, ...]:
@@ -378,83 +254,3 @@ def _notices(runs: Named) -> list[Notice]:
         concerned += [one for one in targets if not any(one in members for _, members in whole)]
         notices.append(Notice(*key, tuple(concerned)))
     return notices
-
-
-def _families(
-    runs: Named,
-    published: Sequence[PublishedFigure],
-    detail: Detail,
-    top: Sequence[SharedPoint],
-) -> list[Family]:
-    paths = executed.by_benchmark(runs) if detail == "full" else {}
-    benches = (record.bench for _, run in runs for record in run.records)
-    return [
-        Family(
-            anchor=labels.slug(family.name),
-            title=family.title,
-            overview=tuple(_overview(family.name, own, runs)),
-            sections=tuple(
-                replace(
-                    _section(bench, runs, published, detail, top),
-                    pictures=paths.get(bench, executed.Executed()),
-                )
-                for bench in own
-            ),
-            summary=family.table(runs) if family.table is not None else None,
-        )
-        for family, own in families.families_of(benches).items()
-    ]
-
-
-def _overview(name: str, benches: Sequence[str], runs: Named) -> list[Plot]:
-    """Box plots of a family's benchmarks without a message size, one axis per run."""
-    records = [record for _, run in runs for bench in benches for record in run.find(bench)]
-    swept = {r.bench for r in records if "size_bytes" in r.params or r.nature == "context"}
-    single = [bench for bench in benches if bench not in swept]
-    return figures.boxes(name, single, runs) if len(single) > 1 else []
-
-
-def _section(
-    bench: str,
-    runs: Named,
-    published: Sequence[PublishedFigure],
-    detail: Detail,
-    top: Sequence[SharedPoint],
-) -> Section:
-    entry = next(r.entry for _, run in runs for r in run.records if r.bench == bench)
-    notes = [f"{label}: {labels.note(run, bench)}" for label, run in runs if run.find(bench)]
-    runs = [(labels.figure_label(label, run, bench), run) for label, run in runs]
-    plotted = detail != "tables"
-    responses = figures.responses(bench, runs, published) if plotted else []
-    return Section(
-        anchor=labels.slug(bench),
-        bench=bench,
-        begins=entry.begins,
-        ends=entry.ends,
-        source=entry.source,
-        notes=tuple(one for one in notes if not one.endswith(": ")),
-        overlays=tuple(overlays.of_bench(bench, runs, top)) if plotted else (),
-        responses=tuple(responses),
-        boxes=tuple(figures.boxes(bench, [bench], runs)) if plotted else (),
-        histograms=tuple(figures.histograms(bench, runs))
-        if detail in ("full", "no time series")
-        else (),
-        series=tuple(figures.time_series(bench, runs)) if detail == "full" else (),
-        fit=tables.fits(bench, runs),
-        table=tables.results(bench, runs),
-        common=outlier_tables.common(bench, runs),
-        maxima=outlier_tables.maxima(bench, runs),
-        jitter=tuple(jitter_tables.plots(bench, runs))
-        if detail in ("full", "no time series")
-        else (),
-        jitter_tables=tuple(
-            one
-            for one in (
-                jitter_tables.lane_table(bench, runs),
-                jitter_tables.disturbances(bench, runs),
-            )
-            if one
-        ),
-        tails=tuple(jitter_tables.tails(bench, runs)) if detail == "full" else (),
-        tail_table=jitter_tables.tail_table(bench, runs),
-    )

@@ -13,10 +13,11 @@ from markupsafe import Markup
 
 from kadenz.analysis.units import CLASS_MEANING
 from kadenz.errors import StoreError
-from kadenz.report.page import DETAILS, Detail, Page
+from kadenz.report.page import Page
 from kadenz.report.svg.panel import standalone
 from kadenz.report.svg.style import DARK, LIGHT, RULES
 from kadenz.report.table import join, to_csv
+from kadenz.report.views import DETAILS, Detail
 from kadenz.report.whole import replaced
 from kadenz.report.zoom import library
 from kadenz.visible_text import markdown_text, visible

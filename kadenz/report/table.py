@@ -6,7 +6,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 from kadenz.analysis.published import System
 from kadenz.analysis.units import Unit
@@ -34,6 +35,14 @@ class Table:
     numeric: frozenset[int] = frozenset()  # columns set flush right
     notes: tuple[str, ...] = field(default=())
     row_kinds: tuple[str, ...] = ()  # CSS class of each row, "ours" or "published"; () for none
+    caption: bool = True  # whether the page shows the title
+
+    block: ClassVar[str] = "table"
+
+    @property
+    def bare(self) -> Table:
+        """The table below a heading that says its title already."""
+        return replace(self, caption=False)
 
     @property
     def shown_columns(self) -> tuple[int, ...]:

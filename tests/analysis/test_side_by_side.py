@@ -16,7 +16,8 @@ from kadenz import side_by_side as module
 from kadenz.analysis import analyse
 from kadenz.errors import StoreError
 from kadenz.report import write_page
-from kadenz.report.page import Detail, Page, build
+from kadenz.report.page import Page, build
+from kadenz.report.views import Detail
 from kadenz.side_by_side import WORTH, Task, run_all, side_by_side
 from kadenz.store import read_run
 from tests.synthetic import LINUX, Point, linux_points, manifest, nanoseconds, write_run

@@ -128,7 +128,7 @@ def test_the_users_benchmark_is_the_first_row_of_the_table_and_the_picture(tmp_p
     ]
     assert page.standings[0].picture is not None
     assert page.standings[0].picture.description.startswith(f"Ratios. {MINE}: ")
-    assert page.families[0].title == "mine"
+    assert page.sections[0].title == "mine"
 
 
 def test_the_users_benchmark_is_on_the_card_and_opens_the_pictures(tmp_path: Path) -> None:

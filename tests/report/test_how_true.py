@@ -14,8 +14,8 @@ from kadenz.analysis import analyse
 from kadenz.analysis.published import PublishedFigure, System
 from kadenz.analysis.results import RunResult
 from kadenz.config.manifest import ClockClass
-from kadenz.report import how_true
 from kadenz.report.table import Table
+from kadenz.report.views import how_true
 from kadenz.store import read_run
 from tests.synthetic import (
     EMULATED_CLOCK,

@@ -12,7 +12,10 @@ import pytest
 from kadenz.analysis import RunResult, analyse, published
 from kadenz.report import page as pages
 from kadenz.report.render import render
+from kadenz.report.sections import Block, Plots, Section, Text, leaves
 from kadenz.report.studies.yoo2024 import WAY
+from kadenz.report.svg.panel import Plot
+from kadenz.report.table import Table
 from kadenz.store import read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
 
@@ -46,13 +49,25 @@ def test_only_figures_with_a_note_are_marked_on_cards(noted: pages.Page) -> None
 
 
 def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) -> None:
-    sections = {s.bench: s for family in noted.families for s in family.sections}
-    own, other = sections["cyclic/wakeup-latency"], sections["itc/mutex"]
-    assert own.plots and all(plot.heading.split(" (")[0].endswith("†") for plot in own.plots)
-    assert all(row[0].text.endswith("†") for row in own.table.rows)
-    assert own.notes and NOTE.rstrip(".") in own.notes[0] and not other.notes
-    assert not any("†" in plot.svg for plot in other.plots)
-    assert not any("†" in cell.text for row in other.table.rows for cell in row)
+    every = [block for section in noted.sections for block in section.blocks]
+    own, other = (
+        list(leaves(block.blocks))
+        for name in ("cyclic/wakeup-latency", "itc/mutex")
+        for block in every
+        if isinstance(block, Section) and block.title == name
+    )
+    plots = plots_in(own)
+    assert plots and all(plot.heading.split(" (")[0].endswith("†") for plot in plots)
+    (table,) = (one for one in own if isinstance(one, Table) and one.name.startswith("results-"))
+    assert all(row[0].text.endswith("†") for row in table.rows)
+    words = [one.words for one in own if isinstance(one, Text)]
+    assert any(NOTE.rstrip(".") in line for line in words)
+    assert not any("†" in plot.svg for plot in plots_in(other))
+    assert not any("†" in str(one) for one in other if isinstance(one, Table | Text))
+
+
+def plots_in(blocks: list[Block]) -> list[Plot]:
+    return [plot for block in blocks if isinstance(block, Plots) for plot in block.plots]
 
 
 def test_a_figure_with_a_note_does_not_open_the_page_and_is_marked_in_overlays(
@@ -69,8 +84,7 @@ def test_a_figure_with_a_note_does_not_open_the_page_and_is_marked_in_overlays(
         )
         runs.append(analyse(read_run(write_run(tmp_path, made, [point]))))
     page = pages.build(runs, [], title="A report", created="2026-11-21T10:30:00Z", version="0.1.0")
-    (section,) = page.families[0].sections
-    (over,) = section.overlays
+    (over,) = (plot for plot in page.all_plots if plot.name.startswith("exceedance"))
     assert over.description.count("†") == 2 and NOTE.rstrip(".") in over.svg
 
 
@@ -98,16 +112,15 @@ def test_comparisons_with_the_study_name_simulated_drives(
     transport: str, words: str, tmp_path: Path
 ) -> None:
     page = page_of(motion(tmp_path, transport))
-    figure = next(t for t in page.studies if t.name == "yoo2024-figure-15")
+    figure = next(t for t in page.all_tables if t.name == "yoo2024-figure-15")
     kinds = zip(figure.rows, figure.row_kinds, strict=True)
     ours = [row for row, kind in kinds if kind == "ours"]
     assert len(ours) == 6 and all(words in row[1].text for row in ours)
-    (study,) = page.study_plots
-    assert study.plots and all(words in plot.heading for plot in study.plots)
-    single = next(t for t in page.studies if t.name == "published-points")
+    drawn = [plot for plot in page.all_plots if plot.name.startswith("yoo2024")]
+    assert drawn and all(words in plot.heading for plot in drawn)
+    single = next(t for t in page.all_tables if t.name == "published-points")
     place = single.columns.index("Our target")
     table_6 = [row for row in single.rows if "Table 6" in row[6].text]
     assert len(table_6) == 48 and all(words in row[place].text for row in table_6)
-    for family in page.families:
-        for section in family.sections:
-            assert all(words in row[0].text for row in section.table.rows)
+    for table in (t for t in page.all_tables if t.name.startswith("results-")):
+        assert all(words in row[0].text for row in table.rows)

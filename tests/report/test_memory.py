@@ -11,9 +11,9 @@ import pytest
 
 from kadenz.analysis import analyse
 from kadenz.analysis.results import RunResult
-from kadenz.report import memory
 from kadenz.report.svg.growth import Growth, growth
 from kadenz.report.svg.panel import Caption
+from kadenz.report.views import memory
 from kadenz.store import read_run
 from tests.synthetic import (
     HIFIVE1,

@@ -19,7 +19,7 @@ from kadenz.archive.baseline import baseline_of
 from kadenz.archive.history import histories
 from kadenz.archive.place import Place, open_archive
 from kadenz.config.manifest import Manifest
-from kadenz.report import how_true
+from kadenz.report.views import how_true
 from kadenz.store import Run, read_run
 from kadenz.store.manifest_file import read_manifest, write_manifest
 from tests.analysis.test_matching import TWINS, twins

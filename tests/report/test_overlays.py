@@ -155,7 +155,7 @@ def test_instructions_of_two_instruction_sets_share_no_axis(tmp_path: Path) -> N
     ]
     page = page_of(runs)
     drawn = [*(over.wide for over in page.overlays)]
-    drawn += [plot for f in page.families for s in f.sections for plot in s.overlays]
+    drawn += [plot for plot in page.all_plots if plot.name.startswith("exceedance")]
     assert drawn
     for plot in drawn:
         assert len(list(ET.fromstring(plot.svg).iter(f"{SVG}path"))) == 1

@@ -18,6 +18,7 @@ from kadenz.report import page as pages
 from kadenz.report import write_figures, write_page, write_tables
 from kadenz.report.render import MAX_BYTES, render
 from kadenz.report.table import Cell, Table, markdown, to_csv
+from kadenz.report.views import Detail
 from kadenz.store import read_run
 from kadenz.visible_text import spreadsheet_cell
 from tests.synthetic import (
@@ -102,7 +103,7 @@ def results(folder: Path, *, n: int = 300) -> list[RunResult]:
     ]
 
 
-def page_of(runs: list[RunResult], detail: pages.Detail = "full") -> pages.Page:
+def page_of(runs: list[RunResult], detail: Detail = "full") -> pages.Page:
     return pages.build(
         runs,
         published.load(),

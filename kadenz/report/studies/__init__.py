@@ -7,7 +7,7 @@ converted and no ratio is formed: the reader must first decide what a ratio woul
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kadenz.analysis.published import PublishedFigure
 from kadenz.report.studies import (
@@ -18,6 +18,7 @@ from kadenz.report.studies import (
     single_points,
     yoo2024,
 )
+from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
@@ -45,3 +46,12 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         single_points.figure_table(figures, runs, _IN_LAYOUTS),
     )
     return [table for table in made if table is not None]
+
+
+def figures(runs: Named) -> Iterator[tuple[str, list[Plot]]]:
+    """Figures of studies redrawn with `runs`, each with its title; only those with plots."""
+    drawn = (
+        ("Figure 15 of Yoo and Choi 2024", yoo2024.plots(runs)),
+        ("Figures 2 to 5 of Cereia, Bertolotti and Scanzio 2011", cereia2011.plots(runs)),
+    )
+    yield from ((title, plots) for title, plots in drawn if plots)

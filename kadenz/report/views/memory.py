@@ -4,18 +4,34 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.systems import aligned
 from kadenz.report import labels
+from kadenz.report.sections import Block, Section, Text, plotted
 from kadenz.report.svg.growth import Growth, growth
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.style import STYLES
 from kadenz.report.tables import Named
+from kadenz.report.views import Report
 
+PLACE = 20
+_LEAD = (
+    "Runs that differ only in the wait states of one memory. At 2, a benchmark takes twice as long "
+    "as with the fewest wait states."
+)
 _WAIT = "_wait"
 _OWN = frozenset({"clock"})  # families that measure the clock, not memory
 _Same = tuple[str, str, str, tuple[tuple[str, str], ...]]  # target, instrument, memory, the rest
+
+
+def sections(report: Report) -> Iterator[Section]:
+    """One, if runs differ in nothing but the wait states of a memory."""
+    drawn = plots(report.runs)
+    if drawn:
+        blocks: tuple[Block, ...] = (Text(_LEAD), *plotted(drawn, rows=True))
+        yield Section("memory", "Cost of memory by wait states", blocks)
 
 
 def plots(runs: Named) -> list[Plot]:

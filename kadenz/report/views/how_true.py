@@ -19,12 +19,21 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 from kadenz.report import digits, labels
+from kadenz.report.sections import Section, Text, plotted
 from kadenz.report.studies.rows import as_printed
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.ratios import Mark, Row, ratios
 from kadenz.report.table import Cell, Table, badge, words
 from kadenz.report.tables import Named
+from kadenz.report.views import Report
 
+PLACE = 30
+_LEAD = (
+    "The same board, kernel and point, measured in several clock classes. Each class has its own "
+    "column. The published figure of the point, if there is one, is at the right. If it is in "
+    "cycles, the plot also shows it as a ring. The study may have timed another span under that "
+    "name."
+)
 # The least exact first. Class hosted makes no claim about a board, so it is not shown.
 CLASSES: tuple[ClockClass, ...] = ("instruction", "cycle-model", "cycle-exact", "hardware")
 STATISTICS = ("mean", "median", "max")
@@ -59,7 +68,15 @@ class _Line:
         return next(iter(self.found.values())).record
 
 
-def class_table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def sections(report: Report) -> Iterator[Section]:
+    """One, if a point has several clock classes."""
+    shown = table(report.published, report.runs)
+    if shown is not None:
+        drawn = plots(report.published, report.runs)
+        yield Section("how-true-section", "How true", (Text(_LEAD), *plotted(drawn), shown.bare))
+
+
+def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """A row for each point and lane statistic that one board has in two classes or more.
 
     None if there is no such point. Of several runs of one class the first is taken.

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manifest of every run: the measurement, the target, and the build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kadenz.analysis.results import RunResult
+from kadenz.analysis.stored import stored_line
+from kadenz.report import labels
+from kadenz.report.loads import described
+from kadenz.report.sections import Fold, Section
+from kadenz.report.table import Table, words
+from kadenz.report.views import Report
+
+PLACE = 110
+
+
+def sections(report: Report) -> Iterator[Section]:
+    """Always one, folded run by run."""
+    folds = [Fold(label, "", (table(label, run).bare,)) for label, run in report.runs]
+    yield Section("manifests", "Manifests", tuple(folds))
+
+
+def table(label: str, run: RunResult) -> Table:
+    """The measurement, the target, and the build."""
+    made, target = run.manifest, run.manifest.target
+    rows = [
+        ("run", made.id),
+        ("created", made.created),
+        ("measured for", f"{made.duration_s:,.1f} s"),
+        ("campaign", made.campaign.name + (" (quick)" if made.campaign.quick else "")),
+        ("kadenz", f"{made.kadenz_version} {made.kadenz_describe}".strip()),
+        ("target", target.name),
+        ("board", labels.board(run)),
+        ("kernel", labels.kernel(run)),
+        ("architecture", target.arch),
+        ("instrument", target.instrument),
+        ("cores", str(target.cores)),
+        ("tick", f"{target.tick_hz:,} Hz"),
+        ("capabilities", ", ".join(target.capabilities)),
+    ]
+    rows += [(f"setting {key}", value) for key, value in target.settings.items()]
+    rows += [(f"condition {one.kind}", one.value) for one in made.conditions]
+    for load in made.loads:
+        rows += [(f"load {load.name}", described(load)), ("its command", " ".join(load.command))]
+    if made.build is not None:
+        build = made.build
+        rows += [
+            ("compiler", f"{build.compiler} {build.compiler_version}"),
+            ("flags", build.flags),
+            ("kernel source", build.kernel_source),
+            *(
+                (
+                    f"source of {part.part}",
+                    f"{part.files} files, sha256 {part.sha256} {part.version}".strip(),
+                )
+                for part in build.parts
+            ),
+            ("image", f"sha256 {build.elf_sha256}"),
+            (
+                "size",
+                f"{build.text_bytes:,} text, {build.data_bytes:,} data, {build.bss_bytes:,} bss",
+            ),
+        ]
+    if made.emulator is not None:
+        emulator = made.emulator
+        rows += [
+            ("emulator", f"{emulator.name} {emulator.version}"),
+            ("emulator arguments", " ".join(emulator.arguments)),
+            ("executed", stored_line(made) or "for this run"),
+        ]
+    host = made.host
+    rows += [
+        ("host", f"{host.os}, {host.kernel}, {host.preempt}"),
+        ("host processor", f"{host.cpu} × {host.cpus}"),
+        ("host virtual", host.virtual or "no"),
+    ]
+    rows += [(f"host {key}", value) for key, value in host.facts.items()]
+    return Table(
+        name=labels.slug("manifest", label),
+        title=f"Manifest: {label}",
+        columns=("What", "Value"),
+        rows=tuple((words(key), words(value, "long")) for key, value in rows if value),
+    )
