@@ -64,7 +64,7 @@ def test_help_fits_80_columns(name: str) -> None:
     assert max(map(len, answer.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("name", {name for name, _, _ in KEYED})
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in KEYED}))
 def test_help_has_a_row_for_each_key(name: str) -> None:
     text = kadenz(*name.split(), "--help", env={"COLUMNS": "80"}).stdout
     for _, option, key in (one for one in KEYED if one[0] == name):
@@ -72,7 +72,7 @@ def test_help_has_a_row_for_each_key(name: str) -> None:
         assert key.help and "`" not in key.name
 
 
-@pytest.mark.parametrize("name", {name for name, _, _ in KEYED})
+@pytest.mark.parametrize("name", sorted({name for name, _, _ in KEYED}))
 def test_a_key_written_as_an_option_is_answered_with_its_notation(name: str) -> None:
     command = COMMANDS[name]
     assert isinstance(command, GroupedCommand)

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from kadenz.config.manifest import RecordEntry
-from kadenz.report import executed, families, figures, jitter, labels, outlier_tables, overlays
+from kadenz.report import (
+    executed,
+    families,
+    figures,
+    jitter_tables,
+    labels,
+    outlier_tables,
+    overlays,
+)
 from kadenz.report import tables as of_results
 from kadenz.report.sections import Block, Fold, Section, Text, plotted, rows_fold, tables_of
 from kadenz.report.svg.panel import Plot
@@ -96,14 +104,16 @@ def _distributions(bench: str, runs: Named, report: Report) -> Iterator[Block]:
 
 
 def _jitter(bench: str, runs: Named, report: Report) -> Iterator[Block]:
-    plots = jitter.plots(bench, runs) if report.shows("no time series") else []
-    tables = tables_of(jitter.table(bench, runs), jitter.disturbances(bench, runs))
-    tail = jitter.tail_table(bench, runs)
+    plots = jitter_tables.plots(bench, runs) if report.shows("no time series") else []
+    tables = tables_of(
+        jitter_tables.lane_table(bench, runs), jitter_tables.disturbances(bench, runs)
+    )
+    tail = jitter_tables.tail_table(bench, runs)
     if plots or tables:
         yield Text("Jitter", tag="h4")
         yield from plotted(plots)
         yield from tables
     if tail is not None:
-        drawn = jitter.tails(bench, runs) if report.shows("full") else []
+        drawn = jitter_tables.tails(bench, runs) if report.shows("full") else []
         blocks: tuple[Block, ...] = (*plotted(drawn), tail.bare)
         yield Fold("Tail", "return levels, or why there are none", blocks, open=bool(plots))

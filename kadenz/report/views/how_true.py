@@ -70,13 +70,13 @@ class _Line:
 
 def sections(report: Report) -> Iterator[Section]:
     """One, if a point has several clock classes."""
-    shown = table(report.published, report.runs)
+    shown = class_table(report.published, report.runs)
     if shown is not None:
         drawn = plots(report.published, report.runs)
         yield Section("how-true-section", "How true", (Text(_LEAD), *plotted(drawn), shown.bare))
 
 
-def table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
+def class_table(published: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """A row for each point and lane statistic that one board has in two classes or more.
 
     None if there is no such point. Of several runs of one class the first is taken.
