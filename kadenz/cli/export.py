@@ -12,7 +12,7 @@ from kadenz.errors import UsageError
 
 
 @click.command()
-@click.argument("run", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("runs", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--format",
     "kind",
@@ -26,20 +26,20 @@ from kadenz.errors import UsageError
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write: .csv, .json or .parquet. Default: standard output.",
 )
-def export(run: Path, kind: str | None, summary: bool, output: Path | None) -> None:
-    """Write every sample of RUN, one row each, with units in the column names.
+def export(runs: tuple[Path, ...], kind: str | None, summary: bool, output: Path | None) -> None:
+    """Write every sample of RUNs, one row each, with units in the column names.
 
     \b
-    kadenz export runs/A --output a.parquet
+    kadenz export runs/A runs/B --output samples.parquet
     kadenz export runs/A --summary > a.csv
     """
-    from kadenz.cli.folders import find_run
+    from kadenz.cli.folders import find_runs
     from kadenz.report import export as exporters
 
     kind = kind or _kind_of(output)
     if kind == "parquet" and output is None:
         raise UsageError("parquet is a binary format", remedy="Name a file: --output FILE.parquet")
-    source = find_run(run)
+    source = find_runs(runs)
     if kind == "parquet":
         assert output is not None
         exporters.to_parquet(source, output, summary=summary)

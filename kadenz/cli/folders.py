@@ -30,19 +30,6 @@ def find_runs(paths: Iterable[Path]) -> list[Run]:
     return [read_run(folder) for path in paths for folder in _folders(path)]
 
 
-def find_run(path: Path) -> Run:
-    """As `find_runs`, for a command that takes one run. UsageError if several have this name."""
-    from kadenz.store import read_run
-
-    found = [path] if _is_run(path) else _folders(path)
-    if len(found) > 1:
-        raise UsageError(
-            f"{path}: the name of {len(found)} runs",
-            remedy=f"Name one of their folders: {', '.join(map(str, found))}",
-        )
-    return read_run(found[0])
-
-
 class NamedRuns:
     """The runs on a command line, less damaged ones and empty folders. Their error if none is left.
 

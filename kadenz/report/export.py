@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
@@ -39,11 +39,62 @@ ROW_GROUP = 1 << 20  # rows of a parquet row group
 class _Series:
     """A lane to be exported."""
 
+    run: Run
     record: RecordEntry
     lane: LaneEntry
     unit: Unit
     samples: Samples
     beside: dict[str, Samples]  # by kind of companion, one value per sample
+
+
+class _Table:
+    """The columns of some runs."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._runs = runs
+        records = [record for run in runs for record in run.manifest.records]
+        # Text as soon as one record has a word there.
+        parameters: dict[str, type] = {}
+        for record in records:
+            for name, value in record.params.items():
+                parameters[name] = str if isinstance(value, str) else parameters.get(name, int)
+        self.parameters = dict(sorted(parameters.items()))
+        # Every kind of companion, in the order of the records.
+        self.kinds = list(
+            dict.fromkeys(
+                kind for each in records for lane in each.series for kind in each.companions(lane)
+            )
+        )
+        # Ticks if any record counts them, then one for each unit shown.
+        ticks = ["value_ticks"] if any(record.unit == "ticks" for record in records) else []
+        shown = [
+            _shown(unit_of(record.unit, run.manifest.clock))
+            for run in runs
+            for record in run.manifest.records
+        ]
+        self.values = list(dict.fromkeys([*ticks, *shown]))
+
+    def columns(self) -> list[str]:
+        """Their names."""
+        head = ["run", "target", "clock_class", "record", "bench", "status"]
+        beside = map(_beside, self.kinds)
+        return [*head, *self.parameters, "lane", "index", "cold", *self.values, *beside]
+
+    def series(self) -> Iterator[_Series]:
+        """Every lane of every run."""
+        for run in self._runs:
+            yield from _series(run)
+
+    def cells(self, params: Params) -> Row:
+        """The parameters of a point, each as its column has it; None for those it lacks."""
+        return {
+            name: kind(params[name]) if name in params else None
+            for name, kind in self.parameters.items()
+        }
+
+    def identity(self, series: _Series) -> Row:
+        """The cells that all samples of a lane share."""
+        return _identity(series) | self.cells(series.record.params)
 
 
 def _series(run: Run) -> Iterator[_Series]:
@@ -55,19 +106,7 @@ def _series(run: Run) -> Iterator[_Series]:
                 kind: run.samples(record, other)[: samples.size]
                 for kind, other in record.companions(lane).items()
             }
-            yield _Series(record, lane, unit, samples, beside)
-
-
-def _kinds(run: Run) -> list[str]:
-    """Every kind of companion in the run, in the order of the records."""
-    return list(
-        dict.fromkeys(
-            kind
-            for record in run.manifest.records
-            for lane in record.series
-            for kind in record.companions(lane)
-        )
-    )
+            yield _Series(run, record, lane, unit, samples, beside)
 
 
 def _beside(kind: str) -> str:
@@ -75,56 +114,33 @@ def _beside(kind: str) -> str:
     return "sample_" + kind.replace("-", "_")
 
 
-def _parameters(run: Run) -> dict[str, type]:
-    """Each parameter with the type of its column: text as soon as one record has a word in it."""
-    found: dict[str, type] = {}
-    for record in run.manifest.records:
-        for name, value in record.params.items():
-            found[name] = str if isinstance(value, str) else found.get(name, int)
-    return dict(sorted(found.items()))
-
-
-def _cells(run: Run, params: Params) -> Row:
-    """The parameters of a point, each as its column has it; None for those it lacks."""
-    return {
-        name: kind(params[name]) if name in params else None
-        for name, kind in _parameters(run).items()
-    }
-
-
-def _values(run: Run) -> list[str]:
-    """Value columns: ticks if any record counts them, then one for each unit shown."""
-    names = []
-    if any(record.unit == "ticks" for record in run.manifest.records):
-        names.append("value_ticks")
-    for record in run.manifest.records:
-        name = _shown(unit_of(record.unit, run.manifest.clock))
-        if name not in names:
-            names.append(name)
-    return names
-
-
 def _shown(unit: Unit) -> str:
     return f"value_{unit.key}"
 
 
-def _columns(run: Run) -> list[str]:
-    head = ["target", "clock_class", "record", "bench", "status"]
-    beside = map(_beside, _kinds(run))
-    return [*head, *_parameters(run), "lane", "index", "cold", *_values(run), *beside]
+def _identity(series: _Series) -> Row:
+    manifest, record = series.run.manifest, series.record
+    return {
+        "run": manifest.id,
+        "target": manifest.target.name,
+        "clock_class": manifest.clock.clock_class,
+        "record": record.id,
+        "bench": record.bench,
+        "status": record.status,
+    }
 
 
-def to_csv(run: Run, out: TextIO, *, summary: bool = False) -> None:
+def to_csv(runs: Sequence[Run], out: TextIO, *, summary: bool = False) -> None:
     """Comma-separated rows with a header (RFC 4180). An empty cell means no value."""
     if summary:
-        _summary_csv(run, out)
+        _summary_csv(runs, out)
         return
-    columns, kinds = _columns(run), _kinds(run)
+    table = _Table(runs)
+    kinds, value_columns = table.kinds, table.values
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(spreadsheet_cell, columns))
-    for series in _series(run):
-        head = _line([*_identity(run, series).values(), series.lane.name])
-        value_columns = _values(run)
+    writer.writerow(map(spreadsheet_cell, table.columns()))
+    for series in table.series():
+        head = _line([*table.identity(series).values(), series.lane.name])
         ticks = value_columns.index("value_ticks") if series.record.unit == "ticks" else None
         shown = value_columns.index(_shown(series.unit))
         before, between, after = _commas(ticks, shown, len(value_columns))
@@ -158,18 +174,6 @@ def _widened(rows: Iterator[str], series: _Series, kinds: list[str], start: int)
         yield ",".join((row, *map(str, cells)))
 
 
-def _identity(run: Run, series: _Series) -> Row:
-    record = series.record
-    row: Row = {
-        "target": run.manifest.target.name,
-        "clock_class": run.manifest.clock.clock_class,
-        "record": record.id,
-        "bench": record.bench,
-        "status": record.status,
-    }
-    return row | _cells(run, record.params)
-
-
 def _line(values: list[Any]) -> str:
     """Joins cells as the csv module does: a cell with the end of a line is quoted."""
     out = io.StringIO()
@@ -190,26 +194,28 @@ def _figures(part: Samples, unit: Unit) -> list[float]:
     return found
 
 
-def _summary_rows(run: Run) -> list[Row]:
+def _summary_rows(runs: Sequence[Run]) -> list[Row]:
     """One row per lane; parameters and ranks as columns; gaps in words."""
-    rows = []
-    for record in analyse(run).records:
-        for row in record_rows(record):
-            flat = {key: value for key, value in row.items() if not isinstance(value, dict)}
-            flat |= _cells(run, row["params"])
-            flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
-            flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
-            head = {
-                "target": run.manifest.target.name,
-                "load": run.manifest.condition_values.get("load", ""),
-                "partial": run.manifest.partial,
-            }
-            rows.append(head | flat)
+    table, rows = _Table(runs), []
+    for run in runs:
+        head = {
+            "run": run.manifest.id,
+            "target": run.manifest.target.name,
+            "load": run.manifest.condition_values.get("load", ""),
+            "partial": run.manifest.partial,
+        }
+        for record in analyse(run).records:
+            for row in record_rows(record):
+                flat = {key: value for key, value in row.items() if not isinstance(value, dict)}
+                flat |= table.cells(row["params"])
+                flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
+                flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
+                rows.append(head | flat)
     return rows
 
 
-def _summary_csv(run: Run, out: TextIO) -> None:
-    rows = _summary_rows(run)
+def _summary_csv(runs: Sequence[Run], out: TextIO) -> None:
+    rows = _summary_rows(runs)
     columns = list(dict.fromkeys(key for row in rows for key in row))
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(spreadsheet_cell, columns))
@@ -218,12 +224,21 @@ def _summary_csv(run: Run, out: TextIO) -> None:
         writer.writerow("" if cell is None else spreadsheet_cell(cell) for cell in cells)
 
 
-def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
-    """One object: run, target, clock, and records with their samples (or figures)."""
+def to_json(runs: Sequence[Run], out: TextIO, *, summary: bool = False) -> None:
+    """One object with `runs`: target, clock, and records with their samples (or figures)."""
     if summary:
-        json.dump(run_summary(analyse(run)), out, indent=1, ensure_ascii=False)
+        answer = {"runs": [run_summary(analyse(run)) for run in runs]}
+        json.dump(answer, out, indent=1, ensure_ascii=False)
         out.write("\n")
         return
+    out.write('{"runs": [\n')
+    for number, run in enumerate(runs):
+        out.write(",\n" if number else "")
+        _write_run(run, out)
+    out.write("]}\n")
+
+
+def _write_run(run: Run, out: TextIO) -> None:
     manifest = run.manifest
     head = {
         "run": manifest.id,
@@ -235,15 +250,14 @@ def to_json(run: Run, out: TextIO, *, summary: bool = False) -> None:
     }
     out.write(json.dumps(head, ensure_ascii=False)[:-1] + ', "series": [')
     for number, series in enumerate(_series(run)):
-        about = _identity(run, series) | {
+        about = _identity(series) | {
             "params": series.record.params,
             "lane": series.lane.name,
             "cold": series.record.cold,
             "unit": series.unit.key,
             "figure_per_value": series.unit.scale,
         }
-        for name in _parameters(run):
-            del about[name]
+        del about["run"]
         name = "values_ticks" if series.record.unit == "ticks" else f"values_{series.unit.key}"
         out.write(",\n" if number else "\n")
         out.write(json.dumps(about, ensure_ascii=False)[:-1])
@@ -267,7 +281,7 @@ def _write_numbers(out: TextIO, values: Samples) -> None:
     out.write("]")
 
 
-def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
+def to_parquet(runs: Sequence[Run], output: Path, *, summary: bool = False) -> None:
     """A parquet file with the columns of the CSV; needs pyarrow (ToolMissing)."""
     try:
         import pyarrow as pa
@@ -279,13 +293,14 @@ def to_parquet(run: Run, output: Path, *, summary: bool = False) -> None:
     try:
         with replaced(output) as fresh:
             if summary:
-                pq.write_table(pa.Table.from_pylist(_uniform(_summary_rows(run))), fresh)
+                pq.write_table(pa.Table.from_pylist(_uniform(_summary_rows(runs))), fresh)
                 return
-            schema = _schema(run, pa)
+            table = _Table(runs)
+            schema = _schema(table, pa)
             with pq.ParquetWriter(fresh, schema, compression="zstd") as writer:
-                for series in _series(run):
+                for series in table.series():
                     for start in range(0, series.samples.size, ROW_GROUP):
-                        writer.write_table(_group(run, series, start, schema, pa))
+                        writer.write_table(_group(table, series, start, schema, pa))
     except OSError as error:
         raise _cannot_write(output, error) from None
 
@@ -295,9 +310,10 @@ def _uniform(rows: list[Row]) -> list[Row]:
     return [{key: row.get(key) for key in columns} for row in rows]
 
 
-def _schema(run: Run, pa: Any) -> Any:
+def _schema(table: _Table, pa: Any) -> Any:
     words = pa.dictionary(pa.int32(), pa.string())
     kinds = {
+        "run": words,
         "target": words,
         "clock_class": words,
         "record": pa.uint32(),
@@ -309,15 +325,15 @@ def _schema(run: Run, pa: Any) -> Any:
         "value_ticks": pa.int64(),
     }
     types = {int: pa.int64(), str: words}
-    kinds |= {name: types[kind] for name, kind in _parameters(run).items()}
-    kinds |= {_beside(kind): pa.int64() for kind in _kinds(run)}
-    return pa.schema([(name, kinds.get(name, pa.float64())) for name in _columns(run)])
+    kinds |= {name: types[kind] for name, kind in table.parameters.items()}
+    kinds |= {_beside(kind): pa.int64() for kind in table.kinds}
+    return pa.schema([(name, kinds.get(name, pa.float64())) for name in table.columns()])
 
 
-def _group(run: Run, series: _Series, start: int, schema: Any, pa: Any) -> Any:
+def _group(table: _Table, series: _Series, start: int, schema: Any, pa: Any) -> Any:
     part = series.samples[start : start + ROW_GROUP]
     index = np.arange(start, start + part.size, dtype=np.uint32)
-    same = _identity(run, series) | {"lane": series.lane.name}
+    same = table.identity(series) | {"lane": series.lane.name}
     beside = {_beside(kind): values for kind, values in series.beside.items()}
     arrays = []
     for field in schema:

@@ -297,13 +297,13 @@ def test_a_parameter_is_a_number_or_a_word_in_every_format(
     assert [row["p"] or None for row in rows] == [
         None if value is None else str(value) for value in column for _ in range(each)
     ]
-    document = json.loads((tmp_path / "s.json").read_text())
+    (document,) = json.loads((tmp_path / "s.json").read_text())["runs"]
     series = document["records" if summary else "series"]
     assert [one["params"] for one in series] == params  # as they were: words stay words
 
 
 def test_json_contains_every_series(board: Path) -> None:
-    found = json.loads(answer("export", board, "--format", "json"))
+    (found,) = json.loads(answer("export", board, "--format", "json"))["runs"]
     run = read_run(board)
     assert found["clock_class"] == "instruction"
     assert found["series"][0]["values_ticks"] == run.samples(run.manifest.records[0]).tolist()
@@ -335,6 +335,33 @@ def test_a_summary_has_one_row_per_lane(linux: Path) -> None:
     assert all(float(row["median"]) > 0 for row in rows)
 
 
+def test_several_runs_are_one_table(linux: Path, board: Path, tmp_path: Path) -> None:
+    whole = {one: read_run(one).manifest for one in (linux, board)}
+    for kind in ("csv", "json", "parquet"):
+        answer("export", linux, board, "--output", tmp_path / f"s.{kind}")
+    table = pq.read_table(tmp_path / "s.parquet")
+    with (tmp_path / "s.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert table.column_names == list(rows[0])
+    assert {"value_us", "value_instructions"} <= {*rows[0]}
+    assert table.column("run").to_pylist() == [row["run"] for row in rows]
+    taken = [lane.taken for m in whole.values() for r in m.records for lane in r.lanes]
+    assert len(rows) == sum(taken)
+    document = json.loads((tmp_path / "s.json").read_text())
+    assert [one["run"] for one in document["runs"]] == [one.id for one in whole.values()]
+    for folder, made in whole.items():
+        answer("export", folder, "--output", tmp_path / "one.csv")
+        with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as file:
+            alone = list(csv.DictReader(file))
+        own = [row for row in rows if row["run"] == made.id]
+        assert [{name: row[name] for name in alone[0]} for row in own] == alone
+        assert {row[name] for row in own for name in {*rows[0]} - {*alone[0]}} <= {""}
+    figures = list(csv.DictReader(answer("export", linux, board, "--summary").splitlines()))
+    assert {row["run"]: row["target"] for row in figures} == {
+        one.id: one.target.name for one in whole.values()
+    }
+
+
 def test_parquet_without_a_file_is_refused(linux: Path) -> None:
     with pytest.raises(UsageError, match="parquet is a binary format"):
         answer("export", linux, "--format", "parquet")
@@ -345,8 +372,8 @@ def test_the_file_suffix_chooses_the_format(linux: Path, tmp_path: Path) -> None
     answer("export", linux, "--output", tmp_path / "s.JSON")
     answer("export", linux, "--output", tmp_path / "s.txt", "--format", "csv")
     assert (tmp_path / "s.parquet").read_bytes()[:4] == b"PAR1"
-    assert json.loads((tmp_path / "s.JSON").read_text())["series"]
-    assert (tmp_path / "s.txt").read_text().startswith("target,")
+    assert json.loads((tmp_path / "s.JSON").read_text())["runs"]
+    assert (tmp_path / "s.txt").read_text().startswith("run,target,")
     with pytest.raises(UsageError, match=r"the format is unclear.*\.csv, \.json or \.parquet"):
         answer("export", linux, "--output", tmp_path / "s.xlsx")
     assert not (tmp_path / "s.xlsx").exists()

@@ -93,7 +93,7 @@ def test_csv_and_parquet_show_companions_next_to_their_samples(
 
 
 def test_json_has_companions_inside_their_series(folders: tuple[Path, Path]) -> None:
-    series = json.loads(answer("export", folders[0], "--format", "json"))["series"]
+    series = json.loads(answer("export", folders[0], "--format", "json"))["runs"][0]["series"]
     assert [one["lane"] for one in series] == [*LANES, "all"]
     assert series[1]["beside"]["cycle"] == list(range(900))
     assert "beside" not in series[2]

@@ -116,7 +116,7 @@ def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
 
 def test_json_contains_the_loads(runs: list[RunResult]) -> None:
     out = io.StringIO()
-    to_csv(Run(runs[1].path, runs[1].manifest), out, summary=True)
+    to_csv([Run(runs[1].path, runs[1].manifest)], out, summary=True)
     assert {row["load"] for row in csv.DictReader(io.StringIO(out.getvalue()))} == {"disk"}
     summary = run_summary(runs[1])
     assert summary["conditions"]["load"] == "disk"
