@@ -3,16 +3,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.board_option import board_option, link_of
+from kadenz.cli.board_option import board_option
 from kadenz.cli.names import complete_target
-from kadenz.cli.option_groups import GroupedCommand
+from kadenz.cli.option_groups import GroupedCommand, any_image_options
 from kadenz.cli.output import write_json
 from kadenz.cli.timeout_option import timeout_option
+from kadenz.config.board_link import BoardLink
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
@@ -23,33 +23,16 @@ if TYPE_CHECKING:
 @click.argument(
     "targets", metavar="TARGET...", nargs=-1, required=True, shell_complete=complete_target
 )
-@click.option(
-    "--kernel-source",
-    "kernel_sources",
-    metavar="[NAME=]DIR|pinned",
-    multiple=True,
-    help="Source tree of the kernel instead of the pinned one; NAME=DIR for one of several "
-    "kernels. May be repeated, one test for each.",
-)
-@click.option(
-    "--image",
-    "images",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    multiple=True,
-    help="ELF file of an image that your own build made, for targets BOARD@TIER. May be repeated, "
-    "one test for each.",
-)
 @timeout_option
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON array to standard output.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
 @board_option
+@any_image_options
 def conformance(
     targets: tuple[str, ...],
-    kernel_sources: tuple[str, ...],
-    images: tuple[Path, ...],
     timeout_s: float,
+    board: dict[str, Any],
     as_json: bool,
-    **link: Any,
+    **conditions: Any,
 ) -> int:
     """Run the conformance test on TARGETs: check that the kernel port does what benchmarks rely on.
 
@@ -59,28 +42,25 @@ def conformance(
 
     \b
     kadenz conformance freertos/stm32f4@emulated posix/linux@host
+    kadenz conformance freertos/hifive1-revb@emulated --isa rv32ima
     kadenz conformance stm32f4@emulated --image build/app.elf
     """
     from kadenz.cli import show_error
     from kadenz.config.target_name import parse_target
-    from kadenz.lab.conditions.image import ImageChoice
-    from kadenz.lab.conditions.kernel_tree import PINNED, KernelTree, KernelTreeChoice
+    from kadenz.lab.conditions import check_images, image_choices
     from kadenz.lab.conformance import conformance as ask
+    from kadenz.lab.variants import combinations
 
     names = [parse_target(text) for text in dict.fromkeys(targets)]
-    trees = KernelTreeChoice.named(kernel_sources)
-    trees.check(names)
-    given = ImageChoice(images)
-    given.check(names)
-    answers = []
+    check_images(names, conditions)
     asked = [
-        (name, one.tree, file)
+        (name, variant)
         for name in names
-        for one in trees.of(name.kernel) or [KernelTree(PINNED)]
-        for file in given.of(name) or (None,)
+        for variant in combinations(name, image_choices(name, conditions, given=True))
     ]
-    for name, tree, file in asked:
-        answers.append(ask(name, tree=tree, given=file, link=link_of(link), silence_s=timeout_s))
+    answers = []
+    for name, variant in asked:
+        answers.append(ask(name, conditions=variant, link=BoardLink(**board), silence_s=timeout_s))
         if not as_json:
             _write(answers[-1])
     if as_json:
@@ -99,7 +79,8 @@ def _write(answer: Conformance) -> None:
     screen = console()
     hello = answer.hello
     kernel = f": {hello.kernel} {hello.kernel_version}, {hello.arch}" if hello is not None else ""
-    screen.print(styled("[bold]{}[/]{}", answer.target, kernel))
+    target = ", ".join((answer.target, *answer.conditions))
+    screen.print(styled("[bold]{}[/]{}", target, kernel))
     colours = {"pass": "green", "fail": "bold red", "n/a": "dim"}
     for case in answer.cases:
         colour = colours[case.result]
@@ -117,6 +98,7 @@ def _row(answer: Conformance) -> dict[str, Any]:
     hello = answer.hello
     return {
         "target": answer.target,
+        "conditions": answer.conditions,
         "kernel": hello.kernel if hello else "",
         "kernel_version": hello.kernel_version if hello else "",
         "conforms": answer.conforms,

@@ -21,7 +21,7 @@ from kadenz.images.image import Image
 from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.lab.catalog import keep_answer
-from kadenz.lab.condition import Setup
+from kadenz.lab.condition import Condition, Setup
 from kadenz.lab.conditions.guest import Guest
 from kadenz.lab.counter import check_counter, identity
 from kadenz.lab.execution import (
@@ -62,6 +62,7 @@ class Conformance:
     hello: Hello | None
     cases: tuple[Conform, ...]
     failure: KadenzError | None
+    conditions: tuple[str, ...] = ()  # of the image: "rv32ima"
 
     def count(self, result: str) -> int:
         """How many cases ended as "pass", "fail" or "n/a"."""
@@ -87,8 +88,7 @@ def _refuse_application(name: TargetName) -> None:
 def conformance(
     name: TargetName,
     *,
-    tree: Path | None = None,
-    given: Path | None = None,
+    conditions: Sequence[Condition] = (),
     extra: Sequence[Path] = (),
     link: BoardLink = DEFAULT,
     silence_s: float = _SILENCE_S,
@@ -96,21 +96,18 @@ def conformance(
 ) -> Conformance:
     """Builds the image of `name` and runs its conformance test.
 
-    `tree` is a kernel's source tree instead of the pinned one, `given` an image that another build
-    made, `extra` benchmarks built in. Raises the errors of a build, and UsageError for an image of
-    another board; a failure on the target is part of the answer.
+    `conditions` change or name its image, `extra` are benchmarks built in. Raises the errors of a
+    build, and UsageError for an image of another board; a failure on the target is part of the
+    answer.
     """
     _refuse_application(name)
     check_tools(name)
     check_link([name], link)
     check_board(name, link)
     setup = default_setup(name)
-    setup = dataclasses.replace(
-        setup,
-        kernel_source=tree or setup.kernel_source,
-        image=given or setup.image,
-        link=link.over(setup.link),
-    )
+    setup.link = link.over(setup.link)
+    for condition in conditions:
+        condition.set_up(setup, name)
     instrument = asked_by(name)
     image = image_of(name, instrument, setup, extra)
     stop = stop or threading.Event()
@@ -119,6 +116,8 @@ def conformance(
         check_hello(name, image, answer.hello, instrument)
     if not stop.is_set():
         _keep(name, image, setup, answer)
+    labels = tuple(label for condition in conditions for label in condition.labels)
+    answer = dataclasses.replace(answer, conditions=labels)
     counts = instrument == "counter" and name.tier in ("emulated", "guest")
     if answer.failure is not None or not counts:
         return answer
@@ -200,6 +199,7 @@ def _command(name: TargetName, setup: Setup) -> str:
         words += ["--image", str(setup.image)]
     if setup.kernel_source != own_source(name):
         words += ["--kernel-source", str(setup.kernel_source or "pinned")]
+    words += ["--isa", setup.isa] if setup.isa else []
     return shlex.join(words)
 
 

@@ -124,8 +124,23 @@ def _words(notation: Notation, texts: Sequence[str], folder: Path, where: str) -
         raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
 
 
-def image_choices(target: TargetName, values: Mapping[str, Any]) -> list[Choice]:
-    """Choices of the kinds that change an image, from options and the lab's file."""
+def image_choices(
+    target: TargetName, values: Mapping[str, Any], *, given: bool = False
+) -> list[Choice]:
+    """Choices of the kinds that change an image, from options and the lab's file.
+
+    `given`: also of those that name an image of another build.
+    """
     own = lab_target(target).conditions
     found = _own(target, _NOTHING, values) if own else choices(_NOTHING, values)
-    return [choice for choice in found if choice.changes_image]
+    return _of_images(found, given=given)
+
+
+def check_images(targets: Sequence[TargetName], values: Mapping[str, Any]) -> None:
+    """KadenzError for a mistake in options that change or name an image."""
+    for choice in _of_images(choices(_NOTHING, values), given=True):
+        choice.check(targets)
+
+
+def _of_images(found: Iterable[Choice], *, given: bool) -> list[Choice]:
+    return [one for one in found if one.changes_image or (given and one.names_image)]
