@@ -30,7 +30,7 @@ from tests.synthetic import LINUX, STM32F4, Point, manifest, nanoseconds, write_
 TITLE = "Archive of a billion samples"
 RUNS = ("--runs 1000 --samples 1000000",)
 
-SQL = "SELECT target, bench, lane, month, n, p50, p99, p999, max, unit FROM percentiles"
+SQL = 'SELECT target, bench, lane, month, n, median, p99, "p99.9", max, unit FROM percentiles'
 
 
 def fill(folder: Path, runs: int, samples: int) -> None:

@@ -14,13 +14,13 @@ from kadenz.archive.objects import run_object
 from kadenz.archive.place import Place
 from kadenz.archive.points import ArchivedPoints
 from kadenz.archive.query import connect, run_sql
-from kadenz.archive.rows import QUANTILES, params_text
+from kadenz.archive.rows import NAMES, QUANTILES, params_text
 from kadenz.config.manifest import REPEATABLE, Manifest
 from kadenz.config.params import Params
 from kadenz.json_text import read_json
 from kadenz.stats.change_points import LEAST, Change, change_points
 
-STATISTICS = ("min", *QUANTILES, "max", "mean")
+STATISTICS = ("min", *(NAMES.get(name, name) for name in QUANTILES), "max", "mean")
 # A series is one system measured in one way; these columns tell series apart. The configuration
 # does not: a history is there to show what a change of it did.
 KEY = (
@@ -125,7 +125,7 @@ def histories(
     place: Place,
     selectors: tuple[str, ...] = (),
     *,
-    statistic: str = "p50",
+    statistic: str = "median",
     label: str = "",
 ) -> list[Series]:
     """The series whose target or benchmark matches one of `selectors` (globs; none: all).
@@ -141,7 +141,7 @@ def histories_beside(
     beside: Manifest | None,
     selectors: tuple[str, ...],
     *,
-    statistic: str = "p50",
+    statistic: str = "median",
     label: str = "",
 ) -> tuple[list[Series], ArchivedPoints]:
     """As `histories`, for a run that is held against them; also their points and its own.
@@ -150,12 +150,12 @@ def histories_beside(
     """
     without = beside.id if beside is not None else ""
     con = connect(place, samples=False)
-    where = f"status = 'ok' AND NOT partial AND isfinite({statistic}) AND isfinite(max)"
+    where = f"""status = 'ok' AND NOT partial AND isfinite("{statistic}") AND isfinite(max)"""
     rows = run_sql(
         place,
         con,
         f"SELECT {KEY}, tier, month, run, record, strftime(created, '%Y-%m-%dT%H:%M:%SZ'), commit, "
-        f"label, {statistic}, max, n FROM records WHERE {where} ORDER BY created, run",
+        f'label, "{statistic}", max, n FROM records WHERE {where} ORDER BY created, run',
     )
     groups: _Groups = {}
     for plain in rows.rows:

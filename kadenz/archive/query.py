@@ -10,7 +10,7 @@ from typing import Any
 
 from kadenz.archive.objects import EVERY_RUN, EVERY_SAMPLES
 from kadenz.archive.place import Place, need_duckdb
-from kadenz.archive.rows import COLUMNS, LISTS, ROWS
+from kadenz.archive.rows import COLUMNS, LISTS, NAMES, ROWS
 from kadenz.archive.tables import lane_table, sample_pieces
 from kadenz.errors import StoreError, UsageError
 
@@ -53,10 +53,10 @@ CREATE VIEW percentiles AS
     ranked AS (SELECT point, value, sum(count) OVER (PARTITION BY point ORDER BY value) AS reached,
         sum(count) OVER (PARTITION BY point) AS n FROM merged),
     figures AS (SELECT point, any_value(n)::BIGINT AS n, min(value) AS min,
-        min(value) FILTER (reached >= 0.5 * n) AS p50,
+        min(value) FILTER (reached >= 0.5 * n) AS median,
         min(value) FILTER (reached >= 0.9 * n) AS p90,
         min(value) FILTER (reached >= 0.99 * n) AS p99,
-        min(value) FILTER (reached >= 0.999 * n) AS p999, max(value) AS max
+        min(value) FILTER (reached >= 0.999 * n) AS "p99.9", max(value) AS max
         FROM ranked GROUP BY point)
     SELECT DISTINCT {_POINT}, month, figures.* EXCLUDE (point)
         FROM figures JOIN points USING (point) ORDER BY ALL;
@@ -75,7 +75,7 @@ CREATE VIEW samples AS
 """
 _NO_SAMPLES = """
 CREATE VIEW samples AS SELECT target, bench, month, run, record, lane, n AS index, partial AS cold,
-    params, class, unit, p50 AS value, n AS ticks, p50 AS real FROM records WHERE false;
+    params, class, unit, median AS value, n AS ticks, median AS real FROM records WHERE false;
 """
 
 
@@ -198,7 +198,9 @@ def _columns() -> str:
     """The columns of a run's rows with their types, as SQL."""
     types = {name: _SQL[kind] for name, kind in COLUMNS.items() if name != "run"}
     types |= {name: f"{_SQL[kind]}[]" for name, kind in LISTS.items()}
-    return ", ".join(f'"{name}"::{kind} AS "{name}"' for name, kind in types.items())
+    return ", ".join(
+        f'"{name}"::{kind} AS "{NAMES.get(name, name)}"' for name, kind in types.items()
+    )
 
 
 def _quoted(text: str) -> str:

@@ -23,7 +23,8 @@ from kadenz.archive.place import need_pyarrow
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
 from kadenz.store import Run
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}  # as objects hold them
+NAMES = {"p50": "median", "p999": "p99.9"}  # in SQL, and everywhere else
 # Column -> Arrow type, in the order of the table `records` (docs/reference/archive.md).
 COLUMNS = {
     "run": "string",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +15,10 @@ from kadenz.cli.folders import conclude
 from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError, UsageError
 from kadenz.visible_text import spreadsheet_cell
+
+if TYPE_CHECKING:
+    from kadenz.archive.checking import Findings
+    from kadenz.archive.place import Place
 
 
 @click.group()
@@ -80,17 +84,16 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["table", "csv", "json"]),
-    default="table",
-    show_default=True,
-    help="Output format.",
+    type=click.Choice(["csv"]),
+    help="Instead of a table for the terminal.",
 )
-def query(sql: str, archive: str, kind: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
+def query(sql: str, archive: str, kind: str | None, as_json: bool) -> None:
     """Answer a question in SQL. Tables: runs, records, samples, distribution, percentiles.
 
     \b
     kadenz archive query \\
-        'SELECT target, bench, month, p50, p99, max, unit FROM percentiles'
+        'SELECT target, bench, month, median, p99, max, unit FROM percentiles'
     kadenz archive query 'DESCRIBE records'
     """
     from kadenz.archive.query import connect, run_sql
@@ -99,15 +102,15 @@ def query(sql: str, archive: str, kind: str) -> None:
     answer = run_sql(place, connect(place), sql)
     if not answer.columns:
         return
-    if kind == "csv":
+    if as_json:
+        write_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+    elif kind == "csv":
         import csv
         import sys
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(map(spreadsheet_cell, answer.columns))
         writer.writerows(map(spreadsheet_cell, row) for row in answer.rows)
-    elif kind == "json":
-        write_json([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
     else:
         _table(answer.columns, answer.fetchall())
 
@@ -132,7 +135,8 @@ def get(run: str, archive: str, output: Path | None) -> None:
 @archive.command()
 @archive_option
 @click.option("--mend", is_flag=True, help="Remove damaged runs and objects without a run.")
-def check(archive: str, mend: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def check(archive: str, mend: bool, as_json: bool) -> int:
     """Read every byte, and name damaged runs and objects that belong to no run."""
     from kadenz.archive.checking import check as look
     from kadenz.archive.checking import mend as remove
@@ -141,16 +145,10 @@ def check(archive: str, mend: bool) -> int:
     with progress_bars(transient=True) as bar:
         task = bar.add_task("checking", total=None)
         found = look(place, lambda done, total: bar.update(task, completed=done, total=total))
-    for run, reason in found.damaged.items():
-        click.echo(f"damaged: {run}: {reason}")
-    for one in found.orphans:
-        click.echo(f"no run: {one}")
-    for name, what in found.foreign.items():
-        click.echo(f"no object: {name}: {what}; move it out of the archive")
-    click.echo(
-        f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
-        f"{len(found.orphans)} objects without a run"
-    )
+    if as_json:
+        write_json(found)
+    else:
+        _write_check(place, found)
     if found.newer:
         click.echo(
             f"not checked, written by a newer kadenz: {', '.join(found.newer)}; update kadenz",
@@ -171,7 +169,7 @@ def check(archive: str, mend: bool) -> int:
     if not (found.damaged or found.orphans):
         return left
     if mend:
-        click.echo(f"removed {remove(place, found)} objects; add the runs again")
+        click.echo(f"removed {remove(place, found)} objects; add the runs again", err=as_json)
         return left
     click.echo(
         "`kadenz archive check --mend` removes damaged runs and objects without one", err=True
@@ -228,6 +226,19 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
         )
     click.echo(f"{there.text}: {done.runs} runs")
     return conclude(done.left_out)
+
+
+def _write_check(place: Place, found: Findings) -> None:
+    for run, reason in found.damaged.items():
+        click.echo(f"damaged: {run}: {reason}")
+    for one in found.orphans:
+        click.echo(f"no run: {one}")
+    for name, what in found.foreign.items():
+        click.echo(f"no object: {name}: {what}; move it out of the archive")
+    click.echo(
+        f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
+        f"{len(found.orphans)} objects without a run"
+    )
 
 
 def _table(columns: list[str], rows: list[tuple[Any, ...]]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_FAILED, EXIT_PASS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kadenz.values.store import Store
 
 
@@ -53,30 +56,42 @@ def show(as_json: bool = False) -> int:
 
 @cache.command()
 @click.option("--mend", is_flag=True, help="Remove what is damaged, and what differs.")
-def verify(mend: bool) -> int:
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def verify(mend: bool, as_json: bool) -> int:
     """Read every byte; name damaged entries, and executions that should have been equal."""
     store = _store()
     if store is None:
         return EXIT_PASS
     damaged, pairs = store.damaged(), store.differing()
-    for file, why in damaged.items():
-        click.echo(f"damaged: {file}: {why}")
-    for file in pairs:
-        click.echo(f"differs: {file} from {file.with_suffix('')}")
     count = sum(1 for _ in store.entries()) - len(damaged)
-    click.echo(
-        f"{store.folder}: {count:,} entries intact, {len(damaged)} damaged, "
-        f"{len(pairs)} executions that differ"
-    )
+    if as_json:
+        differing = {str(file): str(file.with_suffix("")) for file in pairs}
+        why = {str(file): reason for file, reason in damaged.items()}
+        write_json({"intact": count, "damaged": why, "differing": differing})
+    else:
+        _write_verified(store, count, damaged, pairs)
     if not (damaged or pairs):
         return EXIT_PASS
     if mend:
         for file in [*damaged, *pairs, *(file.with_suffix("") for file in pairs)]:
             file.unlink(missing_ok=True)
-        click.echo("removed; the next run executes them")
+        click.echo("removed; the next run executes them", err=as_json)
         return EXIT_PASS
     click.echo("`kadenz cache verify --mend` removes them", err=True)
     return EXIT_FAILED
+
+
+def _write_verified(
+    store: Store, count: int, damaged: Mapping[Path, str], pairs: Sequence[Path]
+) -> None:
+    for file, why in damaged.items():
+        click.echo(f"damaged: {file}: {why}")
+    for file in pairs:
+        click.echo(f"differs: {file} from {file.with_suffix('')}")
+    click.echo(
+        f"{store.folder}: {count:,} entries intact, {len(damaged)} damaged, "
+        f"{len(pairs)} executions that differ"
+    )
 
 
 @cache.command()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.figures import Percent, Statistic
 from kadenz.cli.output import write_json
 from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageError
 
@@ -71,13 +72,17 @@ _COUNTED: dict[str, Outcome] = {
 )
 @click.option(
     "--threshold",
+    type=Percent(),
+    metavar="PERCENT",
     default="5%",
     show_default=True,
-    help="Smallest relative change that matters, e.g. 5% or 0.05.",
+    help="Smallest relative change that matters: 5 or 5%.",
 )
 @click.option(
     "--statistic",
     "statistics",
+    type=Statistic(),
+    metavar="NAME",
     multiple=True,
     default=("median", "p99"),
     show_default=True,
@@ -86,6 +91,8 @@ _COUNTED: dict[str, Outcome] = {
 @deadline_option
 @click.option(
     "--between-runs",
+    type=Percent(),
+    metavar="PERCENT",
     default="0%",
     show_default=True,
     help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
@@ -108,10 +115,10 @@ def compare(
     more_baseline: tuple[Path, ...],
     more_candidate: tuple[Path, ...],
     variants: tuple[str, ...],
-    threshold: str,
-    statistics: tuple[str, ...],
+    threshold: float,
+    statistics: tuple[str | float, ...],
     deadlines: tuple[str, ...],
-    between_runs: str,
+    between_runs: float,
     each: bool,
     explain: bool,
     as_json: bool,
@@ -130,15 +137,14 @@ def compare(
     from kadenz.analysis.comparing import compare_sides
     from kadenz.cli.compare_explain import explained, print_explained
 
-    limit, spread = share("--threshold", threshold), share("--between-runs", between_runs)
     sides = _sides(baseline, candidate, more_baseline, more_candidate, variants)
     functions, unexplained = explained(*sides) if explain else ([], "")
     result = compare_sides(
         *sides,
-        statistics=[statistic(name) for name in statistics],
-        threshold=limit,
+        statistics=statistics,
+        threshold=threshold,
         together=not each,
-        between_runs=spread,
+        between_runs=between_runs,
         deadlines=asked_deadlines(deadlines, [*sides[0], *sides[1]]),
     )
     if not result.points:
@@ -147,9 +153,9 @@ def compare(
             remedy="See `kadenz show` for the points of a run",
         )
     if as_json:
-        _print_json(result, limit, functions, unexplained)
+        _print_json(result, threshold, functions, unexplained)
     else:
-        _print_text(result, limit)
+        _print_text(result, threshold)
         if explain:
             print_explained(functions, unexplained)
     return exit_code(result)
@@ -181,33 +187,6 @@ def _sides(
         )
     others = [candidate, *more_candidate] if candidate is not None else list(more_candidate)
     return find_runs([baseline, *more_baseline]), find_runs(others)
-
-
-def share(option: str, text: str) -> float:
-    """ "5%" or "0.05" as 0.05. UsageError unless the value is in [0, 1)."""
-    try:
-        value = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value < 1.0:
-        raise UsageError(f"{option} {text}: not a percentage", remedy=f"For example {option} 5%")
-    return value
-
-
-def statistic(name: str) -> str | float:
-    """ "median", "mean", or "p99.9" as 0.999."""
-    if name in ("mean", "median", "max"):
-        return name
-    try:
-        level = float(name.removeprefix("p")) / 100.0
-    except ValueError:
-        level = 0.0
-    if not name.startswith("p") or not 0.0 < level < 1.0:
-        raise UsageError(
-            f"--statistic {name}: unknown statistic",
-            remedy="mean, median, max, or a percentile such as p99.9",
-        )
-    return level
 
 
 def _print_json(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     type=click.Choice(CLAIMS),
     help="Exit with 1 if a finding invalidates this claim about this Linux, with 4 if unknown.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Write one JSON object instead of tables.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def doctor(claim: str | None, as_json: bool) -> None:
     """Show what this machine and each target can do, what is missing, and how to get it.
 

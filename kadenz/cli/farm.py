@@ -122,7 +122,7 @@ def _tell(text: str) -> None:
     help="Probability that an attempt is lost and repeated.",
 )
 @click.option("--seed", default=1, show_default=True, type=int)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def plan(as_json: bool, **fleet_of: Any) -> None:
     """Simulate how long a campaign takes on a farm of this size.
 

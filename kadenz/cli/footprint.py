@@ -46,15 +46,17 @@ _COLUMNS = ("code", "constants", "data", "zeroed", "flash", "ram", "compiled")
 @click.option(
     "--format",
     "kind",
-    type=click.Choice(["json", "csv", "markdown"]),
+    type=click.Choice(["csv", "markdown"]),
     help="Instead of tables for the terminal. csv has a row for each file of each image.",
 )
+@click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output.")
 def footprint(
     images: tuple[str, ...],
     instrument: Instrument,
     extra_bench: tuple[Path, ...],
     files: bool,
     kind: str | None,
+    as_json: bool,
     **conditions: Any,
 ) -> None:
     """Show flash and RAM of kernel, port, suite, board and libraries in the image of each TARGET.
@@ -68,7 +70,7 @@ def footprint(
         --isa rv32imac --isa rv32ima
     """
     builds = _builds(images, instrument, extra_bench, conditions)
-    if kind == "json":
+    if as_json:
         _write_json(builds)
     elif kind == "csv":
         _write_csv(builds)

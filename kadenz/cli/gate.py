@@ -11,6 +11,7 @@ import click
 from kadenz.cli.archive_option import archive_option
 from kadenz.cli.baseline import Folders
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.figures import Percent, Statistic
 from kadenz.cli.output import write_json
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
@@ -41,6 +42,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 @archive_option
 @click.option(
     "--max-worse",
+    type=Percent(),
+    metavar="PERCENT",
     default="5%",
     show_default=True,
     help="Largest acceptable change for the worse.",
@@ -57,6 +60,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 @click.option(
     "--statistic",
     "statistics",
+    type=Statistic(),
+    metavar="NAME",
     multiple=True,
     default=("median", "p99"),
     show_default=True,
@@ -64,6 +69,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
 )
 @click.option(
     "--between-runs",
+    type=Percent(),
+    metavar="PERCENT",
     default="0%",
     show_default=True,
     help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
@@ -80,11 +87,11 @@ def gate(
     runs: tuple[Path, ...],
     against: tuple[str, ...],
     archive: str,
-    max_worse: str,
+    max_worse: float,
     limits: tuple[str, ...],
     deadlines: tuple[str, ...],
-    statistics: tuple[str, ...],
-    between_runs: str,
+    statistics: tuple[str | float, ...],
+    between_runs: float,
     junit: Path | None,
     summary: Path | None,
     as_json: bool,
@@ -98,15 +105,13 @@ def gate(
 
     \b
     kadenz gate runs/new --against runs/released --max-worse 5%
-    kadenz gate runs/new --limit 'cyclic/wakeup-latency max < 100us' \\
-        --junit gate.xml
+    kadenz gate runs/new --limit 'cyclic/* max < 100us' --junit gate.xml
     kadenz gate runs/new --against archive:main
     kadenz gate runs/new --deadline 100us --limit 'cyclic/* misses = 0'
     """
     from kadenz.analysis.gating import gate as decide
     from kadenz.analysis.limits import parse_limit
     from kadenz.cli.baseline import baseline_runs
-    from kadenz.cli.compare import share, statistic
     from kadenz.cli.folders import find_runs
 
     if not runs:
@@ -125,10 +130,10 @@ def gate(
     answer = decide(
         found,
         baseline.runs,
-        max_worse=share("--max-worse", max_worse),
-        statistics=[statistic(name) for name in statistics],
+        max_worse=max_worse,
+        statistics=statistics,
         limits=[parse_limit(text) for text in limits],
-        between_runs=share("--between-runs", between_runs),
+        between_runs=between_runs,
         deadlines=asked_deadlines(deadlines, found),
         lacking=baseline.lacking,
     )

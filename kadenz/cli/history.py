@@ -23,8 +23,8 @@ _SHOWN = 24  # newest runs in the sparkline
 @archive_option
 @click.option(
     "--statistic",
-    type=click.Choice(["min", "p50", "p90", "p99", "p999", "max", "mean"]),
-    default="p50",
+    type=click.Choice(["min", "median", "p90", "p99", "p99.9", "max", "mean"]),
+    default="median",
     show_default=True,
     help="Figure of each run.",
 )

@@ -36,9 +36,7 @@ _OPTIONS = (
     ),
     timeout_option,
     click.option("--fresh", is_flag=True, help="Take nothing from the store: execute everything."),
-    click.option(
-        "--json", "as_json", is_flag=True, help="Write one JSON array to standard output."
-    ),
+    click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output."),
     any_image_options,
 )
 

@@ -124,9 +124,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write an HTML page.",
 )
-@option(
-    _RESULTS, "--json", "as_json", is_flag=True, help="Print one JSON object on standard output."
-)
+@option(_RESULTS, "--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 @board_option
 @condition_options
 def run(**values: Any) -> int:

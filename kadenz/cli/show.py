@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.deadline import asked_deadlines, deadline_option
+from kadenz.cli.figures import Percent
 from kadenz.cli.output import write_json
-from kadenz.errors import UsageError
 
 if TYPE_CHECKING:
     from kadenz.analysis import RunResult
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--worst",
-    metavar="SHARE",
+    type=Percent(most=10.0, zero=False),
+    metavar="PERCENT",
     default="0.1%",
     show_default=True,
     help="Share of samples that count as the worst: up to 10%, at least 20 samples.",
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 def show(
     runs: tuple[Path, ...],
     outliers: bool,
-    worst: str,
+    worst: float,
     deadlines: tuple[str, ...],
     as_json: bool,
 ) -> int:
@@ -53,10 +54,9 @@ def show(
     from kadenz.cli.answering import print_answers
     from kadenz.cli.folders import NamedRuns
 
-    share = _share(worst)
     named = NamedRuns(runs)
     asked = asked_deadlines(deadlines, named.runs)
-    results = named.each(lambda run: analyse(run, worst_share=share, deadlines=asked))
+    results = named.each(lambda run: analyse(run, worst_share=worst, deadlines=asked))
     if as_json:
         write_json(document(named.runs, results, asked))
         return named.conclude()
@@ -79,19 +79,6 @@ def show(
     if len(results) > 1 and not outliers:
         print_answers(screen, named.runs, results, asked)
     return named.conclude()
-
-
-def _share(text: str) -> float:
-    """ "0.1%" or "0.001" as 0.001. UsageError unless in (0, 10 %]."""
-    try:
-        share = float(text[:-1]) / 100.0 if text.endswith("%") else float(text)
-    except ValueError:
-        share = 0.0
-    if not 0.0 < share <= 0.1:
-        raise UsageError(
-            f"--worst {text}: not a percentage up to 10%", remedy="For example --worst 1%"
-        )
-    return share
 
 
 def _write_head(screen: Any, result: RunResult) -> None:

@@ -38,7 +38,7 @@ _FACTS = (
     "kernel_version, campaign, quick, partial, conditions, host, virtual, kadenz, compiler, "
     "image, instrument"
 )
-_ROW = "bench, params, lane, status, reason, class, unit, n, p50, p99, max, missed"
+_ROW = "bench, params, lane, status, reason, class, unit, n, median, p99, max, missed"
 
 
 def write_site(place: Place, folder: Path, progress: Callable[[int, int], None]) -> int:

@@ -15,6 +15,7 @@ from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import families
 from kadenz.stats.common_causes import Factor
+from kadenz.stats.percentiles import Percentile
 
 Row = dict[str, Any]
 
@@ -177,9 +178,10 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             "mean_high": unit.figure(lane.mean.high),
         }
     for point in lane.percentiles:
-        key = point.name.replace(".", "_")
-        for suffix, value in (("", point.value), ("_low", point.low), ("_high", point.high)):
-            figures[key + suffix] = None if value is None else unit.figure(value)
+        name = _name(point)
+        row = {name: point.value, f"{name}_low": point.low, f"{name}_high": point.high}
+        for key, value in row.items():  # the median is that of the summary
+            figures.setdefault(key, None if value is None else unit.figure(value))
     if lane.effective is not None:
         figures |= {"effective_n": lane.effective.effective_n, "tau": lane.effective.tau}
     figures["lag1"] = lane.lag1
@@ -198,8 +200,15 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
     if lane is record.main:
         for structure in record.structures:
             figures |= structure.row(unit)
-    figures["gaps"] = dict(lane.gaps) | {p.name: p.reason for p in lane.percentiles if p.reason}
+    figures["gaps"] = dict(lane.gaps) | {
+        _name(point): point.reason for point in lane.percentiles if point.reason
+    }
     return figures
+
+
+def _name(point: Percentile) -> str:
+    """`median` or `p99.9`."""
+    return "median" if point.name == "p50" else point.name
 
 
 def sweep_row(result: RunResult, number: int) -> Row:

@@ -120,7 +120,7 @@ def test_missing_percentiles_have_a_reason(tmp_path: Path) -> None:
     point = Point("a/b", {"all": instructions(100, 60, rng())})
     result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
     row = run_summary(result)["records"][0]
-    assert row["p99_9"] is None and "1,000 needed" in row["gaps"]["p99.9"]
+    assert row["p99.9"] is None and "1,000 needed" in row["gaps"]["p99.9"]
 
 
 def test_a_sweep_finds_fixed_cost_and_cost_per_byte(tmp_path: Path) -> None:

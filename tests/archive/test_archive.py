@@ -82,8 +82,8 @@ def test_figures_equal_those_of_the_samples(archive: Place, tmp_path: Path) -> N
     warm = np.sort(run.samples(run.manifest.records[0], 0)[3:])
     expected = (float(warm[0]), float(warm[int(np.ceil(0.5 * warm.size)) - 1]), float(warm[-1]))
     where = "WHERE bench = 'itc/queue' AND lane = 'core0'"
-    assert rows(archive, f"SELECT min, p50, max FROM records {where}") == [expected]
-    assert rows(archive, f"SELECT min, p50, max FROM percentiles {where}") == [expected]
+    assert rows(archive, f"SELECT min, median, max FROM records {where}") == [expected]
+    assert rows(archive, f"SELECT min, median, max FROM percentiles {where}") == [expected]
     quantiles = "min(value), quantile_disc(value, 0.5), max(value)"
     assert rows(archive, f"SELECT {quantiles} FROM samples {where} AND NOT cold") == [expected]
 
@@ -98,7 +98,7 @@ def test_percentiles_of_several_runs_are_those_of_all_their_samples(
         "SELECT quantile_disc(value, [0.5, 0.9, 0.99]) FROM samples "
         "WHERE lane = 'core0' AND NOT cold",
     )
-    kept = rows(archive, "SELECT [p50, p90, p99] FROM percentiles WHERE lane = 'core0'")
+    kept = rows(archive, "SELECT [median, p90, p99] FROM percentiles WHERE lane = 'core0'")
     assert kept == pooled
 
 

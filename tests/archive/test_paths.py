@@ -57,7 +57,7 @@ def test_every_command_of_an_archive_takes_its_path_as_a_path(
 
     def read(place: str) -> object:
         sql = "SELECT DISTINCT run, strftime(created, '%Y-%m') = month, target, bench FROM records"
-        return json.loads(answer("archive", "query", sql, "--format", "json", "--archive", place))
+        return json.loads(answer("archive", "query", sql, "--json", "--archive", place))
 
     records = read(name)
     assert {one["run"] for one in records} == {"one"}  # type: ignore[attr-defined]

@@ -82,7 +82,7 @@ def test_no_byte_of_a_public_copy_has_a_private_text(archive: Place, tmp_path: P
     kept = run_sql(
         there,
         con,
-        "SELECT r.target, r.label, r.commit, n, p50, max FROM runs r JOIN records USING (run)",
+        "SELECT r.target, r.label, r.commit, n, median, max FROM runs r JOIN records USING (run)",
     ).fetchall()
     words = ("feature/(left out)", "c1 by (left out)")
     assert kept == [("freertos/stm32f4@emulated", *words, 200, 999.0, 1099.0)]

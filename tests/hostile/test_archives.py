@@ -35,7 +35,7 @@ COMMANDS = (
     ("site", "archive", "-o", "site"),
     ("archive", "query", "SELECT * FROM runs"),
     ("archive", "query", "SELECT run, sum(value) FROM samples GROUP BY run"),
-    ("archive", "query", "SELECT * FROM percentiles", "--format", "json"),
+    ("archive", "query", "SELECT * FROM percentiles", "--json"),
     ("archive", "check", "--mend"),
 )
 

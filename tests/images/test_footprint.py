@@ -273,7 +273,7 @@ def test_the_command_writes_each_format() -> None:
         assert answer.returncode == 0, answer.stderr
         return answer.stdout
 
-    (image,) = json.loads(says("--format", "json"))
+    (image,) = json.loads(says("--json"))
     assert image["image"] == "freertos/stm32f4" and image["flags"] and image["compiler_version"]
     rows = says("--format", "csv").splitlines()
     assert rows[0] == "image,part,file,code,constants,data,zeroed,flash,ram,compiled"

@@ -16,7 +16,7 @@ from kadenz.analysis.deadlines import parse_deadline
 from kadenz.analysis.limits import parse_limit
 from kadenz.analysis.published import load
 from kadenz.analysis.sensitivity import changes_of
-from kadenz.cli.compare import share, statistic
+from kadenz.cli.figures import share, statistic
 from kadenz.cli.run_request import point_of
 from kadenz.config import inventory
 from kadenz.config.board import Board
@@ -201,7 +201,7 @@ WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
     "points": (lambda text: parse_points(text, "--x"), ("cyclic/* period_us=1000 threads=-2",)),
     "target": (parse_target, ("freertos/stm32f4@emulated", "stm32f4@board", "posix/linux@host")),
     "setting": (lambda text: point_of([text]), ("size_bytes=60", "policy=deadline", "cold=0x10")),
-    "share": (lambda text: share("--threshold", text), ("5%", "0.05", "1e-3")),
+    "share": (lambda text: share("--threshold", text), ("5%", "5", "0.05%")),
     "statistic": (statistic, ("p99.9", "median", "max")),
     "rate": (lambda text: _some(parse_rate(text)), ("24 MHz", "24000000", "1.5M")),
     "processors": (lambda text: asked_cpus("--cpus", text), ("0-2,6", "1")),
