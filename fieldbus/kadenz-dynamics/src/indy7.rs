@@ -6,7 +6,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use crate::{Arm, Link};
 
-/// Number of joints.
+/// Number of joints of the arm.
 pub const JOINTS: usize = 6;
 
 /// One row of the description; angles of limits in degrees as it prints them.

@@ -78,9 +78,9 @@ pub mod controlword {
     pub const QUICK_STOP: u16 = 0x02;
     /// To ready to switch on.
     pub const SHUTDOWN: u16 = 0x06;
-    /// To switched on.
+    /// Controlword: from ready to switched on.
     pub const SWITCH_ON: u16 = 0x07;
-    /// To operation enabled.
+    /// Controlword: from switched on to operation enabled.
     pub const ENABLE: u16 = 0x0F;
     /// Rising edge acknowledges a fault.
     pub const FAULT_RESET: u16 = 0x80;

@@ -77,7 +77,7 @@ pub struct CommonArgs {
     pub quiet: bool,
 }
 
-/// `run`
+/// Options of `run`: the four tasks on a real or simulated bus.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     #[command(flatten)]
@@ -100,7 +100,7 @@ pub struct RunArgs {
     pub provoke_panic_at: Option<u64>,
 }
 
-/// `edge`
+/// Options of `edge`: a pulse train and the stamps of its edges.
 #[derive(Debug, Args)]
 pub struct EdgeArgs {
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub struct EdgeArgs {
     pub edges: u64,
 }
 
-/// `lab`
+/// Options of `lab`: a plan on standard input, frames on standard output.
 #[derive(Debug, Args)]
 pub struct LabArgs {
     /// Real drives behind this network interface [default: the simulated ring].
@@ -125,7 +125,7 @@ pub struct LabArgs {
     pub common: CommonArgs,
 }
 
-/// `ring`
+/// Options of `ring`: a simulated ring alone.
 #[derive(Debug, Args)]
 pub struct RingArgs {
     /// Interface to answer on.

@@ -11,6 +11,7 @@ use crate::realtime::RealtimeError;
 
 /// Why a run could not take place or could not be finished.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // of a field: the message says what it is
 pub enum MotionError {
     /// The layout file.
     #[error(transparent)]
@@ -32,14 +33,7 @@ pub enum MotionError {
     Segment(#[from] SegmentError),
     /// Interfaces, files, processes.
     #[error("cannot {action}: {source}. {remedy}")]
-    System {
-        /// In words.
-        action: String,
-        /// Why not.
-        source: std::io::Error,
-        /// Remedy.
-        remedy: &'static str,
-    },
+    System { action: String, source: std::io::Error, remedy: &'static str },
     /// The command line asks for something that does not exist.
     #[error("{0}")]
     Usage(String),

@@ -50,15 +50,15 @@ pub enum LayoutError {
     },
 }
 
-/// All of it.
+/// The layout file: cycle, axes, movement, limits.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Layout {
-    /// Cycle and clocks.
+    /// Length of a cycle, and the clocks that pace it.
     pub cycle: Cycle,
-    /// The motion.
+    /// The movement of all axes.
     pub motion: Motion,
-    /// When to react.
+    /// Limits beyond which the supervision reacts.
     #[serde(default)]
     pub supervision: SupervisionLimits,
     /// One entry a joint, base outwards.
@@ -82,7 +82,7 @@ pub struct Cycle {
     pub drives_go_on_cycles: u32,
 }
 
-/// The default motion.
+/// The movement where the plan names none.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Motion {
@@ -100,9 +100,9 @@ pub struct Motion {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Startup {
-    /// Object.
+    /// Index of the object, 0x0000 to 0xFFFF.
     pub index: u16,
-    /// Sub-index.
+    /// Sub-index of the object.
     pub sub: u8,
     /// Width, bits: 8, 16 or 32.
     pub bits: u8,
@@ -110,11 +110,11 @@ pub struct Startup {
     pub value: i64,
 }
 
-/// One axis.
+/// One axis: its device, scales and limits.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AxisLayout {
-    /// For messages.
+    /// The name of the axis in messages.
     pub name: String,
     /// Position of its drive in the ring, from 0.
     pub device: usize,
@@ -125,9 +125,9 @@ pub struct AxisLayout {
     pub shaft_turns: f64,
     /// Fastest, degrees/s.
     pub velocity_deg_s: f64,
-    /// degrees/s²
+    /// Largest acceleration, degrees/s².
     pub acceleration_deg_s2: f64,
-    /// degrees/s³
+    /// Largest jerk, degrees/s³.
     pub jerk_deg_s3: f64,
     /// Torque feed-forward; without it the drive gets none.
     #[serde(default)]
@@ -253,7 +253,7 @@ impl Layout {
         std::array::from_fn(|k| self.axis.get(k).map(of).unwrap_or_default())
     }
 
-    /// Cycle, ns.
+    /// Length of a cycle, ns.
     pub fn period_ns(&self) -> u64 {
         u64::from(self.cycle.period_us) * 1000
     }

@@ -39,7 +39,7 @@ pub struct Setpoints {
     pub sent_ns: u64,
     /// Number of the first point, counted from 0 at the start of the path.
     pub number: u64,
-    /// For two cycles.
+    /// Setpoints of two cycles in a row.
     pub points: [Reference; 2],
     /// Part of the path each lies on, as [`crate::profile::Way`].
     pub ways: [u32; 2],
@@ -55,7 +55,7 @@ pub struct TorqueRequest {
     pub sent_ns: u64,
     /// Number of the point.
     pub number: u64,
-    /// The next setpoint.
+    /// The setpoint to compute torques for.
     pub point: Reference,
 }
 
@@ -96,7 +96,7 @@ pub struct TaskSample {
     pub response_ns: u32,
     /// From release to start, ns.
     pub latency_ns: u32,
-    /// CPU time, ns.
+    /// CPU time of the cycle, ns.
     pub execution_ns: u32,
     /// Number of the release, from the one that all tasks have in common.
     pub release: u32,
@@ -140,7 +140,7 @@ pub struct Events {
     pub count: u64,
     /// Events that found no room since the last batch.
     pub lost: u64,
-    /// The events.
+    /// The events of a cycle; the first `count` are valid.
     pub events: [Event; EVENTS],
 }
 

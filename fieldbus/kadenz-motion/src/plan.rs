@@ -37,7 +37,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Reads until `end`.
+    /// Reads a plan until its line `end`.
     pub fn read(input: impl BufRead) -> Result<Self, MotionError> {
         let mut plan = Self::default();
         for line in input.lines() {
@@ -67,7 +67,7 @@ impl Plan {
         }
     }
 
-    /// Answers `list`.
+    /// Answers the plan `list` with a BENCH frame for each benchmark.
     pub fn list<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
         if !self.wants_list {
             return Ok(());

@@ -36,14 +36,14 @@ pub struct RunOptions {
     pub movement: Movement,
     /// Proof: the main task panics in this cycle.
     pub provoke_panic_at: Option<u64>,
-    /// For the manifest.
+    /// How the master reaches the ring, for the manifest.
     pub transport: String,
 }
 
 /// Result of a run.
 #[derive(Debug)]
 pub struct RunReport {
-    /// How it ended.
+    /// How the run ended, and what was the cause.
     pub outcome: Outcome,
     /// The drives had no power at the end, as far as they still answered.
     pub without_power: bool,

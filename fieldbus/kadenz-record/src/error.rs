@@ -3,6 +3,7 @@
 
 /// Bytes between two zeros that are no frame, or a body that is no message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)] // of a field: the message says what it is
 pub enum WireError {
     /// The COBS coding is broken.
     #[error("bad COBS code")]
@@ -10,7 +11,6 @@ pub enum WireError {
     /// The length does not fit.
     #[error("{got} bytes, {expected}")]
     Length {
-        /// Bytes there are.
         got: usize,
         /// The expected content, in words.
         expected: String,
@@ -20,7 +20,6 @@ pub enum WireError {
     Crc {
         /// Over the bytes that arrived.
         actual: u32,
-        /// In the frame.
         said: u32,
     },
     /// Type or reserved byte is unknown.
@@ -28,22 +27,17 @@ pub enum WireError {
     Type(u8),
     /// HELLO names a version of the format that this crate does not read.
     #[error("the program speaks wire version {spoken}, this reader reads {}", crate::WIRE_VERSION)]
-    Version {
-        /// In HELLO.
-        spoken: u32,
-    },
+    Version { spoken: u32 },
     /// The body does not have the form of its type.
     #[error("body of {kind}: {why}")]
     Body {
         /// Frame type by name.
         kind: &'static str,
-        /// The problem.
         why: String,
     },
     /// Frames are missing: the sequence jumped.
     #[error("{missing} frames lost before frame {next}")]
     Gap {
-        /// How many.
         missing: u32,
         /// The first that arrived after them.
         next: u32,

@@ -57,7 +57,7 @@ pub struct Frame {
     pub kind: FrameType,
     /// Counts every frame of the stream, from 0.
     pub sequence: u32,
-    /// At most [`BODY_MAX_BYTES`].
+    /// The content of the frame, at most [`BODY_MAX_BYTES`].
     pub body: Vec<u8>,
 }
 

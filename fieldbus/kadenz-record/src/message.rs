@@ -78,7 +78,7 @@ pub enum Dtype {
     F8,
 }
 
-/// A record opens.
+/// Opens a record: what is measured, and how much is planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -103,7 +103,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// How many.
+    /// Number of samples.
     pub fn len(&self) -> usize {
         match self {
             Self::U4(v) => v.len(),
@@ -112,7 +112,7 @@ impl Values {
         }
     }
 
-    /// None at all.
+    /// Whether there is no sample.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -160,7 +160,7 @@ pub struct Proof {
     pub reason: String,
 }
 
-/// A record closes.
+/// Closes a record: its counts and proofs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -173,7 +173,7 @@ pub struct End {
     pub drains: Vec<u64>,
 }
 
-/// The target died.
+/// The target died: where and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -184,7 +184,7 @@ pub struct Fault {
     pub registers: Map<u64>,
 }
 
-/// Last frame.
+/// The last frame of a plan, with the numbers of records and frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -211,7 +211,7 @@ pub struct Conform {
     pub reason: String,
 }
 
-/// Any of them.
+/// A message of any type.
 #[derive(Debug, Clone, PartialEq)]
 #[allow(missing_docs)]
 pub enum Message {

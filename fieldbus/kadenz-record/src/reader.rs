@@ -7,9 +7,9 @@ use crate::{Message, WireError};
 /// Content of a stream.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// In order.
+    /// The messages in the order of their frames.
     pub messages: Vec<Message>,
-    /// Damage, in order.
+    /// Damaged and missing frames, in their order.
     pub findings: Vec<WireError>,
 }
 

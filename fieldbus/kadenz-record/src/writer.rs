@@ -40,7 +40,7 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The first frame.
+    /// Writes HELLO, which has to be the first frame.
     pub fn hello(&mut self, hello: &Hello) -> Result<(), RecordError> {
         self.map(FrameType::Hello, hello)
     }
@@ -50,13 +50,13 @@ impl<W: Write> Writer<W> {
         self.map(FrameType::Bench, bench)
     }
 
-    /// Opens a record.
+    /// Writes BEGIN, which opens a record.
     pub fn begin(&mut self, begin: &Begin) -> Result<(), RecordError> {
         self.records += 1;
         self.map(FrameType::Begin, begin)
     }
 
-    /// Closes a record.
+    /// Writes END, which closes a record.
     pub fn end(&mut self, end: &End) -> Result<(), RecordError> {
         self.map(FrameType::End, end)
     }
@@ -69,7 +69,7 @@ impl<W: Write> Writer<W> {
         self.send(FrameType::Text)
     }
 
-    /// The program died.
+    /// Writes FAULT: the program is about to die.
     pub fn fault(&mut self, fault: &Fault) -> Result<(), RecordError> {
         self.map(FrameType::Fault, fault)
     }
@@ -107,7 +107,7 @@ impl<W: Write> Writer<W> {
         Ok(self.output)
     }
 
-    /// Flushes the output.
+    /// Flushes the output: everything written has left.
     pub fn flush(&mut self) -> Result<(), RecordError> {
         Ok(self.output.flush()?)
     }

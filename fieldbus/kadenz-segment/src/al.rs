@@ -72,12 +72,12 @@ impl Default for Al {
 }
 
 impl Al {
-    /// Present state.
+    /// The state of the device, which it has reached.
     pub fn state(&self) -> State {
         self.state
     }
 
-    /// AL status (0x0130).
+    /// The AL status register, 0x0130.
     pub fn status(&self) -> u16 {
         self.state as u16 | if self.has_error { ERROR } else { 0 }
     }

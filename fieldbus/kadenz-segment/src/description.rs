@@ -127,7 +127,7 @@ impl DataType {
         matches!(self, I8 | I16 | I24 | I32 | I40 | I48 | I56 | I64)
     }
 
-    /// A whole number.
+    /// Whether values are whole numbers.
     pub fn is_whole(self) -> bool {
         self.bits() > 0 && !matches!(self, Self::F32 | Self::F64)
     }
@@ -205,7 +205,7 @@ impl PdoEntry {
     }
 }
 
-/// One process-data object.
+/// One process-data object and what it maps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pdo {
     /// 0x1600… from the master, 0x1A00… to the master.
@@ -217,7 +217,7 @@ pub struct Pdo {
 }
 
 impl Pdo {
-    /// Bits it takes.
+    /// Length of the object in the process data, bits.
     pub fn bits(&self) -> usize {
         self.entries.iter().map(|entry| usize::from(entry.bits)).sum()
     }
@@ -231,7 +231,7 @@ impl Pdo {
 /// Identity object, and word 8… of the EEPROM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Identity {
-    /// Vendor, by number.
+    /// Number of the vendor, from the ETG.
     pub vendor: u32,
     /// Product code.
     pub product: u32,
@@ -263,24 +263,24 @@ pub enum Purpose {
 /// One sync manager as the device expects it, with the process data that are assigned to it from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ManagerLayout {
-    /// First byte.
+    /// First byte in the device's memory.
     pub start: u16,
-    /// Bytes.
+    /// Length, bytes.
     pub length: u16,
-    /// Control byte.
+    /// Control byte of the sync manager.
     pub control: u8,
-    /// Its purpose.
+    /// Whether it holds process data or a mailbox, and whose.
     pub purpose: Purpose,
 }
 
 /// A sync manager of a device type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manager {
-    /// First byte.
+    /// First byte in the device's memory.
     pub start: u16,
-    /// Control byte.
+    /// Control byte of the sync manager.
     pub control: u8,
-    /// Its purpose.
+    /// Whether it holds process data or a mailbox, and whose.
     pub purpose: Purpose,
     /// Mailbox: bytes, and the fewest and the most that a master may give it.
     pub size: u16,
@@ -339,7 +339,7 @@ pub struct Description {
     pub alias: u16,
     /// CoE in its mailbox: the details of EEPROM category 30.
     pub coe: Option<u8>,
-    /// Distributed clock.
+    /// Whether the device has a distributed clock.
     pub has_clock: bool,
     /// From the master, assigned or not.
     pub rx: Vec<Pdo>,

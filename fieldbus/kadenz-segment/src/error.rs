@@ -5,74 +5,46 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The tool failed.
+/// Exit code 1: the tool itself failed.
 pub const EXIT_FAILED: u8 = 1;
 /// The command line or a file is wrong.
 pub const EXIT_USAGE: u8 = 2;
 
 /// An error with a remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs)] // of a field: the message says what it is
 pub enum SegmentError {
     /// A file cannot be read or written.
     #[error("cannot {action} {path}: {source}. {remedy}")]
-    File {
-        /// Read, write, create.
-        action: &'static str,
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-        /// Remedy.
-        remedy: &'static str,
-    },
+    File { action: &'static str, path: PathBuf, source: std::io::Error, remedy: &'static str },
     /// A file the user wrote is wrong.
     #[error("{path}: {message}. {remedy}")]
     Config {
-        /// Which file.
         path: PathBuf,
         /// The problem and its place.
         message: String,
-        /// Remedy.
         remedy: String,
     },
     /// An argument is wrong.
     #[error("{message}. {remedy}")]
-    Usage {
-        /// The problem.
-        message: String,
-        /// Remedy.
-        remedy: String,
-    },
+    Usage { message: String, remedy: String },
     /// The interface cannot be used.
     #[error("cannot {action} interface {interface}: {source}. {remedy}")]
     Interface {
         /// Open, receive from, send to.
         action: &'static str,
-        /// Which.
         interface: String,
-        /// Why.
         source: std::io::Error,
-        /// Remedy.
         remedy: &'static str,
     },
     /// A capture is damaged, or another program wrote it.
     #[error(
         "{path}: {message} (at byte {offset}). Only files written by `kadenz-segment run --record` can be replayed"
     )]
-    Capture {
-        /// Which file.
-        path: PathBuf,
-        /// The problem.
-        message: &'static str,
-        /// Where.
-        offset: usize,
-    },
+    Capture { path: PathBuf, message: &'static str, offset: usize },
     /// A replay gave other frames than the recording.
     #[error("replay differs from the recording: {message}. Replay with the ring file, the faults and the version of the recording")]
-    ReplayDiffers {
-        /// First difference.
-        message: String,
-    },
+    ReplayDiffers { message: String },
     /// A recording without a frame proves nothing.
     #[error("the recording holds no frame from a master. Record while one is on the interface")]
     NothingToReplay,
@@ -80,12 +52,7 @@ pub enum SegmentError {
     #[error(
         "cannot set {what}: {source}. Run as root or grant CAP_SYS_NICE and CAP_IPC_LOCK, or leave --priority out"
     )]
-    Scheduling {
-        /// Priority, memory lock.
-        what: &'static str,
-        /// Why.
-        source: std::io::Error,
-    },
+    Scheduling { what: &'static str, source: std::io::Error },
 }
 
 impl SegmentError {

@@ -60,7 +60,7 @@ pub struct Esi {
     pub type_name: String,
     /// From the master, assigned or not, in order.
     pub rx: Vec<Pdo>,
-    /// To the master.
+    /// Process data from the device to the master.
     pub tx: Vec<Pdo>,
     /// PDOs assigned from the start, in order, and their sync managers.
     pub assigned: Vec<(u16, usize)>,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;
 
-/// A fault file.
+/// A file of faults, each with its time.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultFile {
@@ -21,7 +21,7 @@ pub struct FaultFile {
     lines: Vec<usize>,
 }
 
-/// One fault.
+/// One fault: what fails, where and when.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -56,7 +56,7 @@ pub struct Fault {
     pub ppm: Option<f64>,
 }
 
-/// Kinds of failures.
+/// Failures of a device or a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -348,7 +348,7 @@ pub struct Running {
     pub fault: Fault,
     /// Its device's position.
     pub device: usize,
-    /// Active now.
+    /// Whether the fault has begun and not ended.
     pub is_active: bool,
     is_over: bool,
     began_ns: u64,

@@ -48,7 +48,7 @@ pub enum FrameError {
 /// One datagram, its parts borrowed from the frame.
 pub struct Datagram<'a> {
     head: &'a mut [u8; DATAGRAM_HEADER],
-    /// The datagram's data.
+    /// The bytes that the datagram reads or writes.
     pub data: &'a mut [u8],
     counter: &'a mut [u8; WORKING_COUNTER],
 }
@@ -208,7 +208,7 @@ impl FrameBuilder {
         self
     }
 
-    /// The frame's bytes.
+    /// The frame as it goes over the cable.
     pub fn build(self) -> Vec<u8> {
         self.bytes
     }

@@ -33,20 +33,20 @@ pub enum Direction {
     Out = 2,
 }
 
-/// One captured frame.
+/// One frame of a capture, with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     /// World time, ns.
     pub time_ns: u64,
-    /// Which way.
+    /// Whether it comes from the master or returns to it.
     pub direction: Direction,
     /// Number of the frame: a returned frame has that of the one that came in.
     pub number: u64,
-    /// The bytes.
+    /// The frame, from its destination address on.
     pub bytes: Vec<u8>,
 }
 
-/// Writes a capture.
+/// Writes a capture in the format pcapng.
 pub struct Writer<W: Write> {
     out: PcapNgWriter<W>,
 }
@@ -72,7 +72,7 @@ impl<W: Write> Writer<W> {
         Ok(Self { out })
     }
 
-    /// Adds a frame.
+    /// Adds a frame with its number as a comment.
     pub fn write(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> io::Result<()> {
         let packet = EnhancedPacketBlock {
             interface_id: 0,

@@ -14,11 +14,11 @@ const MOST: usize = 8;
 pub(crate) struct Key {
     /// First logical byte.
     pub start: u32,
-    /// Bytes.
+    /// Length of the piece, bytes.
     pub length: usize,
-    /// The master reads.
+    /// Whether the master reads it.
     pub reads: bool,
-    /// The master writes.
+    /// Whether the master writes it.
     pub writes: bool,
 }
 

@@ -6,7 +6,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// From a seed.
+    /// A generator that repeats itself for an equal seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

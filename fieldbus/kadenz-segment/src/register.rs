@@ -56,7 +56,7 @@ pub enum Behaviour {
 }
 
 impl Behaviour {
-    /// In words.
+    /// The name of the register in messages.
     pub fn name(self) -> &'static str {
         match self {
             Behaviour::Works => "works",
@@ -69,9 +69,9 @@ impl Behaviour {
 /// One row of the map.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// First byte.
+    /// Address of the first byte.
     pub address: u16,
-    /// Bytes.
+    /// Length, bytes.
     pub length: u16,
     /// Name, as in the conformance table.
     pub name: &'static str,

@@ -107,7 +107,7 @@ impl Ring {
         visits.filter_map(|(device, visit)| Some((device, visit.as_ref()?)))
     }
 
-    /// The mechanism.
+    /// The mechanism that the drives move.
     pub fn plant(&self) -> &dyn Plant {
         &*self.plant
     }

@@ -31,7 +31,7 @@ pub enum Verdict {
 /// Frames that have passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// EtherCAT frames.
+    /// EtherCAT frames that passed.
     pub frames: u64,
     /// Frames with process data.
     pub cycles: u64,
@@ -41,7 +41,7 @@ pub struct Counters {
     pub lost: u64,
 }
 
-/// A segment.
+/// A simulated segment: a ring of devices, faults, a capture.
 pub struct Segment {
     ring: Ring,
     faults: Vec<Running>,
@@ -65,7 +65,7 @@ impl Segment {
         Ok(())
     }
 
-    /// The devices.
+    /// The devices, and the mechanism that they move.
     pub fn ring(&self) -> &Ring {
         &self.ring
     }

@@ -52,7 +52,7 @@ impl Default for RingSettings {
     }
 }
 
-/// Kinds of devices.
+/// Kinds of devices that a ring file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -65,7 +65,7 @@ pub enum Kind {
     AnalogInput,
 }
 
-/// One device.
+/// One device of the ring file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceSettings {
@@ -84,7 +84,7 @@ pub struct DeviceSettings {
     pub esi_product: Option<u32>,
     /// Revision to choose; absent: the only one of that product code.
     pub esi_revision: Option<u32>,
-    /// Distributed clock.
+    /// Whether it has a distributed clock.
     #[serde(default = "yes")]
     pub distributed_clock: bool,
     /// Error of the clock's oscillator, ppm; absent: within ±20 ppm by the seed.

@@ -18,7 +18,7 @@ const CATEGORY_RX: u16 = 51;
 const ENABLE: u8 = 0x01;
 const OP_ONLY: u8 = 0x08;
 
-/// EEPROM contents.
+/// The contents of the EEPROM, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sii {
     bytes: Vec<u8>,
@@ -161,7 +161,7 @@ impl Sii {
         Self { bytes: image }
     }
 
-    /// All bytes.
+    /// All bytes of the EEPROM.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

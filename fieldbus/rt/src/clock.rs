@@ -15,7 +15,7 @@ fn read(clock: ClockId) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Now, ns.
+/// The present time of this clock, ns.
 pub fn now_ns() -> u64 {
     read(ClockId::CLOCK_MONOTONIC)
 }
@@ -47,7 +47,7 @@ impl Clock {
         Self::Virtual(Arc::new(AtomicU64::new(1_000_000_000)))
     }
 
-    /// Now, ns.
+    /// The present time of this clock, ns.
     pub fn now_ns(&self) -> u64 {
         match self {
             Self::Monotonic => now_ns(),

@@ -18,7 +18,7 @@ pub fn in_cyclic_path() -> bool {
 pub struct CyclicPath(());
 
 impl CyclicPath {
-    /// From here on.
+    /// Enters the cyclic path, until the value is dropped.
     pub fn enter() -> Self {
         INSIDE.with(|inside| inside.set(true));
         Self(())

@@ -16,9 +16,9 @@ pub fn index(name: &str) -> io::Result<u32> {
 /// State of an interface, from Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// Switched on.
+    /// Whether the interface is switched on.
     pub is_up: bool,
-    /// Has a link.
+    /// Whether the interface has a link.
     pub is_running: bool,
 }
 

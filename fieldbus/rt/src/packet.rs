@@ -43,7 +43,7 @@ pub struct PacketSocket(OwnedFd);
 /// A frame in the caller's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
-    /// Length, bytes.
+    /// Length of the frame, bytes.
     pub length: usize,
     /// When the kernel received it, since the epoch; only with [`PacketSocket::stamp_arrivals`].
     pub stamp: Option<Duration>,

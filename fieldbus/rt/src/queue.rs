@@ -91,7 +91,7 @@ impl<T: Copy, const N: usize> Batch<T, N> {
         has_room
     }
 
-    /// The values.
+    /// The values in the order of their arrival.
     pub fn values(&self) -> &[T] {
         &self.values[..self.count]
     }
@@ -112,7 +112,7 @@ impl<T: Copy, const N: usize> Batch<T, N> {
     }
 }
 
-/// The writing end.
+/// The writing end of a queue.
 #[derive(Debug)]
 pub struct Sender<T, const N: usize = 1> {
     descriptor: Arc<Descriptor>,
@@ -147,7 +147,7 @@ impl<T: Pod> Sender<T, 1> {
     }
 }
 
-/// The reading end.
+/// The reading end of a queue.
 #[derive(Debug)]
 pub struct Receiver<T, const N: usize = 1> {
     descriptor: Arc<Descriptor>,

@@ -9,7 +9,7 @@ use crate::layout::{FeedForward, RatedTorqueAt};
 /// The setpoint of an axis in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct AxisSetpoint {
-    /// CiA 402 command.
+    /// Object 0x6040: what the drive is to do (CiA 402).
     pub controlword: u16,
     /// rad
     pub position_rad: f64,
@@ -22,9 +22,9 @@ pub struct AxisSetpoint {
 /// State of an axis in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AxisFeedback {
-    /// Raw.
+    /// Object 0x6041, as it was received.
     pub statusword: u16,
-    /// Decoded.
+    /// The state that the statusword says.
     pub state: DriveState,
     /// rad
     pub position_rad: f64,

@@ -25,13 +25,13 @@ pub(crate) const IMAGE_MAX_BYTES: usize = 1400;
 pub(super) type Ring = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, Op, HasDc>;
 type FreshRing = SubDeviceGroup<DEVICES_MAX, IMAGE_MAX_BYTES, DefaultLock, PreOp>;
 
-/// Result of bring-up.
+/// What bring-up found on the ring.
 pub(super) struct Found {
     pub ring: Ring,
     pub axes: Vec<Axis>,
     /// Working counter of a healthy exchange: 1 for a device with inputs, 2 for one with outputs.
     pub expected_counter: u16,
-    /// Where emergencies come.
+    /// Mailboxes of the drives, in which emergencies arrive.
     pub mailboxes: Vec<Mailbox>,
 }
 

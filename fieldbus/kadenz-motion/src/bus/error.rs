@@ -5,18 +5,14 @@ use super::pump::Stalled;
 
 /// Why the bus did not come up, with what to do.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // of a field: the message says what it is
 pub enum BusError {
     /// The interface cannot be used.
     #[error(
         "cannot use interface `{name}` for EtherCAT: {source}. See `ip link` for its name, bring it up with \
          `ip link set {name} up`, and run as root or with CAP_NET_RAW"
     )]
-    Interface {
-        /// As given.
-        name: String,
-        /// Why not.
-        source: std::io::Error,
-    },
+    Interface { name: String, source: std::io::Error },
     /// Another master uses the ring.
     #[error(
         "{step}: another master is on the wire: {} frames that command devices, source address {source_address}. Two \
@@ -29,7 +25,6 @@ pub enum BusError {
         step: &'static str,
         /// The frames that were heard.
         foreign: super::Foreign,
-        /// Of the frames.
         source_address: String,
         /// The failure they caused; none where nothing was sent yet.
         failure: Option<Box<BusError>>,
@@ -39,7 +34,6 @@ pub enum BusError {
     Stalled {
         /// The operation that failed.
         step: &'static str,
-        /// How it ended.
         stalled: Stalled,
     },
     /// The master library refused.
@@ -47,7 +41,6 @@ pub enum BusError {
     Master {
         /// The operation that failed.
         step: &'static str,
-        /// Its error.
         error: ethercrab::error::Error,
     },
     /// The master library panicked.
@@ -58,7 +51,6 @@ pub enum BusError {
     MasterPanicked {
         /// The operation that failed.
         step: &'static str,
-        /// Of the panic.
         message: String,
     },
     /// Frames come back and no device has touched them.
@@ -67,9 +59,7 @@ pub enum BusError {
     /// The ring is not the one the layout describes.
     #[error("the ring has {found} devices, but {what} is device {position} of the layout. Adapt the layout (--layout) or the ring")]
     TooFewDevices {
-        /// On the ring.
         found: usize,
-        /// The missing part.
         what: String,
         /// Where it should be, from 0.
         position: usize,
@@ -82,7 +72,6 @@ pub enum BusError {
     NoDrive {
         /// Name in the layout.
         axis: String,
-        /// In the ring.
         position: usize,
         /// Name of the device.
         device: String,
@@ -95,13 +84,10 @@ pub enum BusError {
     NotMapped {
         /// Name in the layout.
         axis: String,
-        /// In the ring.
         position: usize,
         /// Name of the device.
         device: String,
-        /// Missing object.
         index: u16,
-        /// "outputs" or "inputs".
         direction: &'static str,
     },
     /// A device has less process data than the layout or its own mapping states.
@@ -112,15 +98,11 @@ pub enum BusError {
     ImageTooShort {
         /// The part that needs them.
         what: String,
-        /// Bytes.
         needed: usize,
-        /// "outputs" or "inputs".
         direction: &'static str,
-        /// In the ring.
         position: usize,
         /// Name of the device.
         device: String,
-        /// Bytes.
         found: usize,
     },
     /// A drive reports a property that contradicts the layout.
@@ -128,7 +110,6 @@ pub enum BusError {
     Contradiction {
         /// Name in the layout.
         axis: String,
-        /// In the ring.
         position: usize,
         /// Name of the device.
         device: String,
@@ -136,7 +117,6 @@ pub enum BusError {
         drive: String,
         /// Value and key of the layout.
         layout: String,
-        /// Remedy.
         remedy: &'static str,
     },
     /// Feed-forward is configured for a drive that does not state its scale.
@@ -147,7 +127,6 @@ pub enum BusError {
     NoRatedTorque {
         /// Name in the layout.
         axis: String,
-        /// In the ring.
         position: usize,
         /// Name of the device.
         device: String,

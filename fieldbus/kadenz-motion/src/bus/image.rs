@@ -5,7 +5,7 @@
 use ethercrab::error::Error;
 use ethercrab::SubDeviceRef;
 
-/// One mapped object.
+/// One mapped object of the process data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry {
     pub index: u16,

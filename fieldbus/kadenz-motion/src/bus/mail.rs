@@ -44,7 +44,7 @@ pub(super) enum Look {
     Into(usize),
 }
 
-/// See the module.
+/// Asks the mailboxes of the drives for emergencies, in operation.
 #[derive(Debug)]
 pub(super) struct Mail {
     pub boxes: Vec<Mailbox>,

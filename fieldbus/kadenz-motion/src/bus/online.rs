@@ -29,7 +29,7 @@ const AL_STATUS_CODE: u16 = 0x0134;
 /// Result of an exchange.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
-    /// For the supervision.
+    /// The counts of the last frame, for the supervision.
     pub exchange: Exchange,
     /// Every device is in OP.
     pub all_op: bool,
@@ -77,7 +77,7 @@ impl<W: Wire> Bus<W> {
         self.pump.strays
     }
 
-    /// Frames of others.
+    /// Frames of another master on this cable, counted.
     pub fn foreign(&self) -> Foreign {
         self.pump.overheard.foreign
     }

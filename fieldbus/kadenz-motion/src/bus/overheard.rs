@@ -30,7 +30,7 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// For the supervision.
+    /// Who else sends on this cable, for the supervision.
     pub fn stranger(&self) -> Stranger {
         let source = self.source.into_iter().fold(0, |number, byte| number << 8 | u64::from(byte));
         Stranger { commands: self.commands, source }
@@ -46,7 +46,7 @@ pub(super) enum Sender {
     Nobody,
 }
 
-/// See the module.
+/// Frames that answer none of ours.
 pub(super) struct Overheard {
     /// Our address: the library's is the same for every program that uses it.
     source: [u8; 6],

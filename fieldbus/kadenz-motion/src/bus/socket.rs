@@ -12,7 +12,7 @@ use super::{BusError, Wire};
 
 const ETHERCAT: u16 = 0x88A4;
 
-/// An open interface.
+/// A packet socket that is bound to one interface.
 #[derive(Debug)]
 pub struct Socket {
     packets: PacketSocket,

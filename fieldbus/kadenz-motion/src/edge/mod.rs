@@ -29,7 +29,7 @@ const HALF_PERIOD_NS: u64 = 500_000;
 /// Options of a measurement.
 #[derive(Debug, Clone)]
 pub struct EdgeOptions {
-    /// Rising edges.
+    /// Rising edges to record.
     pub edges: u64,
     /// Processor.
     pub cpu: Option<usize>,

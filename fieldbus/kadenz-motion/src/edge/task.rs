@@ -21,7 +21,7 @@ const PATIENCE: u64 = 4_000;
 /// Cycles a device has to return to OP before the next request.
 const ASK_AGAIN: u64 = 1_000;
 
-/// See the module.
+/// The task that toggles the output and reads the stamps.
 pub(super) struct EdgeTask<W: Wire> {
     bus: Bus<W>,
     terminals: EdgeLayout,

@@ -16,7 +16,7 @@ pub struct Point<const N: usize> {
 }
 
 impl<const N: usize> Point<N> {
-    /// Standing still.
+    /// A state that stands still at `position`.
     pub fn at_rest(position: [f64; N]) -> Self {
         Self { position, velocity: [0.0; N], acceleration: [0.0; N] }
     }

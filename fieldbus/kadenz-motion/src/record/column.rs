@@ -60,7 +60,7 @@ impl<T: Value> Column<T> {
         self.overrun += 1;
     }
 
-    /// Writes what waits.
+    /// Writes the samples that wait.
     pub fn flush<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<(), RecordError> {
         if !self.waiting.is_empty() {
             T::write(writer, self.record, self.lane, self.written, &self.waiting)?;

@@ -19,7 +19,7 @@ const ROOM: usize = 512;
 pub struct RunEnd {
     /// All that was planned was measured.
     pub complete: bool,
-    /// Why not.
+    /// Why the record is not valid.
     pub reason: String,
 }
 
@@ -56,9 +56,9 @@ struct JointColumns {
 /// One record that is wanted: what the lab calls a point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wanted {
-    /// Its number.
+    /// Number of the record in the plan.
     pub record: u16,
-    /// Benchmark.
+    /// Name of the benchmark.
     pub bench: String,
     /// Parameters; `priority` tells tasks apart, `joint` the joints.
     pub params: Map<i64>,
@@ -161,9 +161,9 @@ pub const QUEUE_AGE: &str = "motion/queue-age";
 pub const FRAME_TIME: &str = "motion/frame-time";
 /// Of the ring's distributed clocks.
 pub const CLOCK_DIFFERENCE: &str = "motion/clock-difference";
-/// Reference less actual.
+/// Error of the position: reference less actual.
 pub const POSITION_ERROR: &str = "motion/position-error";
-/// Reference less actual.
+/// Error of the velocity: reference less actual.
 pub const VELOCITY_ERROR: &str = "motion/velocity-error";
 const OF_TASKS: [&str; 3] = [RESPONSE_TIME, RELEASE_LATENCY, EXECUTION_TIME];
 const OF_JOINTS: [&str; 2] = [POSITION_ERROR, VELOCITY_ERROR];
@@ -274,7 +274,7 @@ impl MotionRecords {
         }
     }
 
-    /// Writes what waits.
+    /// Writes the samples that wait.
     pub fn flush<W: Write>(&mut self, writer: &mut Writer<W>) -> Result<(), RecordError> {
         for task in &mut self.tasks {
             for column in [&mut task.response, &mut task.release, &mut task.latency, &mut task.execution] {

@@ -30,14 +30,14 @@ const AFTERLIFE: Duration = Duration::from_millis(2_300);
 /// First word of the line that says the ring is ready.
 const READY: &str = "ready";
 
-/// How to simulate.
+/// How the ring is simulated, and on which processor.
 #[derive(Debug, Clone, Default)]
 pub struct RingOptions {
     /// Interface to answer on.
     pub interface: String,
     /// Processor, the same as the master's: across two, every frame pays for a wake-up of an idle one.
     pub cpu: Option<usize>,
-    /// SCHED_FIFO.
+    /// Whether the ring runs under SCHED_FIFO.
     pub realtime: bool,
     /// Faults, each as `kind@moment=value,…`.
     pub faults: Vec<String>,
@@ -148,7 +148,7 @@ impl RingProcess {
         Ok(Self { child, veth })
     }
 
-    /// The master's interface.
+    /// The master's end of the veth pair.
     pub fn interface(&self) -> &str {
         &self.veth.master
     }

@@ -14,9 +14,9 @@ const REMEDY: &str = "Run as root with iproute2 installed and the veth module, o
 /// are gone, however their processes ended.
 #[derive(Debug)]
 pub struct Veth {
-    /// The master's end.
+    /// The interface of the master.
     pub master: String,
-    /// The ring's end.
+    /// The interface of the simulated ring.
     pub ring: String,
     remover: Child,
 }

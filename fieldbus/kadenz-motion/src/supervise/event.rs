@@ -13,10 +13,10 @@ macro_rules! kinds {
         pub enum EventKind { $($(#[$doc])* $name = $code,)* }
 
         impl EventKind {
-            /// Every kind.
+            /// Every kind of event, in the order of codes.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
 
-            /// From its number.
+            /// The kind with this code; None for an unknown one.
             pub fn from_code(code: u32) -> Option<Self> {
                 match code { $($code => Some(Self::$name),)* _ => None }
             }
@@ -107,7 +107,7 @@ impl Event {
         Self { cycle, value, expected, kind: kind as u32, reaction: reaction as u32 }
     }
 
-    /// Its kind.
+    /// The kind of the event; None if its code is unknown.
     pub fn kind(&self) -> Option<EventKind> {
         EventKind::from_code(self.kind)
     }

@@ -101,9 +101,9 @@ pub enum Exchange {
 pub struct AxisSeen {
     /// Decoded from the statusword.
     pub state: DriveState,
-    /// Object 0x6041.
+    /// Statusword of the drive, object 0x6041.
     pub statusword: u16,
-    /// Object 0x603F.
+    /// Error code of the drive, object 0x603F.
     pub error_code: u16,
     /// Object 0x6061, where it is mapped.
     pub mode: Option<i8>,
@@ -118,7 +118,7 @@ pub struct Observation<'a> {
     pub cycle: u64,
     /// Demand on the drives.
     pub duty: Duty,
-    /// Of the frame.
+    /// The counts of the cycle's frame.
     pub exchange: Exchange,
     /// Start of the cycle after its release, ns.
     pub lateness_ns: u64,
@@ -130,7 +130,7 @@ pub struct Observation<'a> {
     pub stranger: Stranger,
     /// Cycles since the last new setpoint.
     pub setpoint_age: u32,
-    /// Of each axis.
+    /// What each axis reported, in the order of the layout.
     pub axes: &'a [AxisSeen],
 }
 

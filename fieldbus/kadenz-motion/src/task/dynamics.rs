@@ -13,7 +13,7 @@ use crate::message::{TaskSample, TorqueRequest, Torques, BATCH};
 use crate::robot::DriveTrain;
 use crate::AXES;
 
-/// See the module.
+/// The task that computes the torques by inverse dynamics.
 pub struct DynamicsTask {
     arm: Arm,
     trains: [DriveTrain; AXES],

@@ -12,7 +12,7 @@ use super::{LogQueues, Shared, Task};
 use crate::message::TaskSample;
 use crate::record::{MotionRecords, RunEnd};
 
-/// See the module.
+/// The task that writes samples and events.
 pub struct LogTask<W: Write> {
     writer: Writer<W>,
     records: MotionRecords,

@@ -61,7 +61,7 @@ struct Noticed {
     panics: [bool; 4],
 }
 
-/// See the module.
+/// The task that exchanges process data with the drives.
 pub struct MainTask<W: Wire> {
     bus: Bus<W>,
     shared: Arc<Shared>,
@@ -129,7 +129,7 @@ impl<W: Wire> MainTask<W> {
         (self.outcome, self.bus)
     }
 
-    /// As it stands.
+    /// The outcome as of the last cycle.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
@@ -139,12 +139,12 @@ impl<W: Wire> MainTask<W> {
         self.feedback.iter().all(|axis| !axis.state.powered())
     }
 
-    /// Actual positions, rad.
+    /// Actual positions of all axes, rad.
     pub fn positions_rad(&self) -> [f64; AXES] {
         self.feedback.map(|axis| axis.position_rad)
     }
 
-    /// Cycles so far.
+    /// Number of cycles that have ended.
     pub fn cycles(&self) -> u64 {
         self.cycle
     }

@@ -24,7 +24,7 @@ pub use queues::{DynamicsQueues, LogQueues, MainQueues, Queues, TrajectoryQueues
 pub use shared::{Shared, StopCategory, Window};
 pub use trajectory::{Movement, PathPlan, TrajectoryTask};
 
-/// The tasks.
+/// The four tasks of yoo2024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Task {
@@ -42,7 +42,7 @@ impl Task {
     /// In the order of the table.
     pub const ALL: [Self; 4] = [Self::Dynamics, Self::Main, Self::Trajectory, Self::Log];
 
-    /// For records.
+    /// Name of the task in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dynamics => "dynamics",
@@ -52,7 +52,7 @@ impl Task {
         }
     }
 
-    /// Table 5.
+    /// Period of the task, ms (yoo2024, table 5).
     pub fn period_ms(self) -> u64 {
         match self {
             Self::Dynamics | Self::Main => 1,
@@ -61,7 +61,7 @@ impl Task {
         }
     }
 
-    /// Table 5.
+    /// Period of the task, ns (yoo2024, table 5).
     pub fn period_ns(self) -> u64 {
         self.period_ms() * 1_000_000
     }

@@ -15,7 +15,7 @@ pub struct Release {
     pub nominal_ns: u64,
     /// Due: nominal, shifted to follow the ring's clock, ns.
     pub due_ns: u64,
-    /// Began, ns.
+    /// When the cycle began, ns.
     pub start_ns: u64,
     /// Periods left out just before, because they were due before this one could begin.
     pub skipped: u32,

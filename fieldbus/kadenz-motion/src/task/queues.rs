@@ -67,7 +67,7 @@ pub struct LogQueues {
     pub said: Sender<Events>,
 }
 
-/// All ends.
+/// Both ends of every queue between the tasks.
 #[derive(Debug)]
 pub struct Queues {
     /// Of the main task.
@@ -83,7 +83,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Opens them all.
+    /// Opens every queue.
     pub fn open() -> Result<Self, QueueError> {
         let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD)?;
         let (torques_in, torques) = Queue::open("torques", SHORT)?;

@@ -46,7 +46,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// See the field.
+    /// How far the releases are shifted, ns.
     pub fn shift_ns(&self) -> i64 {
         self.shift_ns.load(Ordering::Relaxed)
     }
@@ -62,7 +62,7 @@ impl Shared {
         (start_ns > 0).then(|| Window { start_ns, end_ns: self.window_end_ns.load(Ordering::Relaxed) })
     }
 
-    /// The release counts.
+    /// Whether the cycle released at this moment is measured.
     pub fn measures(&self, release_ns: u64) -> bool {
         self.window().is_some_and(|window| (window.start_ns..window.end_ns).contains(&release_ns))
     }
@@ -116,7 +116,7 @@ impl Shared {
         self.over.store(true, Ordering::Release);
     }
 
-    /// Main has ended.
+    /// Whether the main task has ended.
     pub fn over(&self) -> bool {
         self.over.load(Ordering::Acquire)
     }

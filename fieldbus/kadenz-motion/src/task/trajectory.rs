@@ -76,7 +76,7 @@ impl PathPlan {
     }
 }
 
-/// See the module.
+/// The task that computes setpoints ahead of time.
 pub struct TrajectoryTask {
     plan: PathPlan,
     path: Option<Path<AXES>>,

@@ -67,7 +67,7 @@ impl kadenz_motion::bus::Wire for Wire {
     }
 }
 
-/// Everything.
+/// A ring, a master and the four tasks in simulated time.
 pub struct Cell {
     pub segment: Arc<Mutex<Segment>>,
     pub clock: Clock,
@@ -117,7 +117,7 @@ impl Cell {
         Self::on(&segment(faults), layout, None)
     }
 
-    /// Another movement.
+    /// A cell whose axes make another movement.
     pub fn moving(movement: Movement, layout: &Layout) -> Result<Self, BusError> {
         Self::made(&segment(&[]), layout, movement, None)
     }

@@ -28,7 +28,7 @@ pub enum Shape {
 pub struct Rights {
     /// By SDO, in any state with a mailbox.
     pub read: bool,
-    /// By SDO.
+    /// Whether SDO may write it.
     pub write: bool,
     /// Writable in pre-operational only: assignment and mapping of process data.
     pub pre_op_only: bool,
@@ -38,7 +38,7 @@ pub struct Rights {
     pub tx: bool,
 }
 
-/// Read by SDO.
+/// SDO may read it, and not write it.
 pub const RO: Rights = Rights { read: true, write: false, pre_op_only: false, rx: false, tx: false };
 /// Read by SDO, mappable to the master.
 pub const RO_TX: Rights = Rights { tx: true, ..RO };
@@ -62,7 +62,7 @@ impl Rights {
     }
 }
 
-/// A value.
+/// The value of an entry, by its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// The low bits of a number, whatever its sign.
@@ -71,7 +71,7 @@ pub enum Value {
     Bytes(Vec<u8>),
 }
 
-/// One sub-index.
+/// One sub-index of an object, with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Sub-index.
@@ -97,7 +97,7 @@ impl Entry {
         }
     }
 
-    /// Bytes by SDO.
+    /// Length of the value in an SDO, bytes.
     pub fn length(&self) -> usize {
         self.bits().div_ceil(8)
     }
@@ -137,7 +137,7 @@ impl Entry {
     }
 }
 
-/// One object.
+/// An object of the dictionary, with its entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     /// Index.
@@ -215,13 +215,13 @@ impl Dictionary {
         &self.objects
     }
 
-    /// An object.
+    /// The object with this index; None if there is none.
     pub fn object(&self, index: u16) -> Option<&Object> {
         let at = self.objects.binary_search_by_key(&index, |object| object.index).ok()?;
         self.objects.get(at)
     }
 
-    /// An entry.
+    /// The entry. An abort code if object or sub-index do not exist.
     pub fn entry(&self, index: u16, sub: u8) -> Result<&Entry, Abort> {
         let object = self.object(index).ok_or(Abort::NoObject)?;
         object.entries.iter().find(|entry| entry.sub == sub).ok_or(Abort::NoSubIndex)
@@ -451,7 +451,7 @@ pub struct Mapped {
     pub index: u16,
     /// Sub-index.
     pub sub: u8,
-    /// Bits.
+    /// Length of the object in the process data, bits.
     pub bits: u8,
 }
 

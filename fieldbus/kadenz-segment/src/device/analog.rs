@@ -25,7 +25,7 @@ pub struct AnalogOutput {
 }
 
 impl AnalogOutput {
-    /// All zero.
+    /// All outputs at zero.
     pub fn new(places: &[Place], dictionary: &Dictionary) -> Self {
         Self { channels: Channel::find(places, dictionary), values: vec![0; places.len()] }
     }
@@ -54,7 +54,7 @@ pub struct Signal {
     pub amplitude: f64,
     /// Mean, least significant bits.
     pub offset: f64,
-    /// Frequency, Hz.
+    /// Frequency of the signal, Hz.
     pub hz: f64,
 }
 

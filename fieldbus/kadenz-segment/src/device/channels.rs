@@ -79,7 +79,7 @@ impl Channel {
         places.iter().filter_map(channel).collect()
     }
 
-    /// Its value.
+    /// The value of the channel.
     #[inline]
     pub fn get(self, dictionary: &Dictionary) -> i64 {
         let value = dictionary.get(self.handle);

@@ -58,7 +58,7 @@ pub fn pdos(channels: u8, stamped: u8) -> Vec<Pdo> {
 }
 
 impl DigitalInput {
-    /// All low.
+    /// All inputs low, and no edge stamped.
     pub fn new(places: &[Place], stamped: u8, clock: EdgeClock, dictionary: &Dictionary) -> Self {
         let stamps = |channel| {
             let handle = |sub| dictionary.handle(stamp_index(channel), sub);

@@ -10,9 +10,9 @@ use crate::description::{entry, gap, DataType, Pdo};
 pub struct Edge {
     /// Channel, from 1.
     pub channel: u8,
-    /// Level after it.
+    /// Level of the output after the edge.
     pub level: bool,
-    /// World time, ns.
+    /// When the edge happened, world time, ns.
     pub world_ns: u64,
 }
 
@@ -41,7 +41,7 @@ pub fn pdos(channels: u8) -> Vec<Pdo> {
 }
 
 impl DigitalOutput {
-    /// All off.
+    /// All outputs off, and no edge.
     pub fn new(places: &[Place], dictionary: &Dictionary) -> Self {
         Self {
             channels: Channel::find(places, dictionary),

@@ -26,7 +26,7 @@ impl Default for EdgeClockSettings {
     }
 }
 
-/// A free-running clock.
+/// A free-running clock that stamps edges.
 #[derive(Debug, Clone)]
 pub struct EdgeClock {
     settings: EdgeClockSettings,

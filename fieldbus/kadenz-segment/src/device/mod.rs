@@ -46,19 +46,19 @@ pub enum Function {
 pub struct Device {
     /// Name in the ring file.
     pub name: String,
-    /// Its description.
+    /// What the device is: identity, memory, process data.
     pub description: Description,
-    /// Its slave controller.
+    /// The slave controller: registers and memory.
     pub esc: Esc,
-    /// Its state.
+    /// The state machine of the application layer.
     pub al: Al,
     /// Its objects; reachable by SDO where it has a mailbox.
     pub dictionary: Dictionary,
     /// The objects as they leave the factory: nothing is stored (there is no 0x1010), so they are back after power-on.
     pristine: Dictionary,
-    /// Its mailbox.
+    /// The mailbox; None if the device has none.
     pub mailbox: Option<Mailbox>,
-    /// Its application.
+    /// What the device does with its process data.
     pub function: Function,
     /// Where a terminal's channels are.
     pub channels: Vec<Place>,

@@ -4,7 +4,7 @@
 /// Methods of the drive; writing another one is refused.
 pub const METHODS: [i64; 7] = [0, 17, 18, 33, 34, 35, 37];
 
-/// A homing run.
+/// A homing run, by its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Homing {
     /// Not started.
@@ -25,16 +25,16 @@ pub enum Homing {
 /// Inputs of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
-    /// Negative limit switch.
+    /// Whether the negative limit switch is reached.
     pub negative: bool,
-    /// Positive limit switch.
+    /// Whether the positive limit switch is reached.
     pub positive: bool,
     /// Whole revolutions of the encoder: the index pulse lies between two.
     pub revolution: i64,
 }
 
 impl Homing {
-    /// Starts a method.
+    /// Starts homing by a method of CiA 402.
     pub fn start(method: i64, seen: &Seen) -> Self {
         match method {
             17 => Homing::Seek(-1.0),

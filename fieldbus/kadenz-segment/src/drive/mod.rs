@@ -71,7 +71,7 @@ impl Approach {
     }
 }
 
-/// A drive.
+/// A drive by CiA 402, with its loops and its scale.
 pub struct Drive {
     settings: DriveSettings,
     handles: Handles,

@@ -66,7 +66,7 @@ impl DriveSettings {
         rad * f64::from(self.counts_per_revolution) / std::f64::consts::TAU
     }
 
-    /// Angle for counts.
+    /// The angle of the joint for counts of the encoder, rad.
     pub fn rad(&self, counts: f64) -> f64 {
         counts * std::f64::consts::TAU / f64::from(self.counts_per_revolution)
     }

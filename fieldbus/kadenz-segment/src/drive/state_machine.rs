@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The power state machine of CiA 402 (IEC 61800-7-201, section 6.2).
 
-/// States.
+/// States of the power drive system (CiA 402).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Power {
     /// After power-on; left by itself.
@@ -77,7 +77,7 @@ impl Default for StateMachine {
 }
 
 impl StateMachine {
-    /// Present state.
+    /// The state that the drive has reached.
     pub fn state(&self) -> Power {
         self.state
     }

@@ -26,7 +26,7 @@ fn gain(depth: u8) -> f64 {
     f64::from_bits(u64::from(1023 + 2 - u16::from(depth.clamp(3, 15))) << 52)
 }
 
-/// A local clock.
+/// The local clock of a device, with its drift and its loop.
 #[derive(Debug, Clone)]
 pub struct Clock {
     /// Error of the oscillator, parts per million.
@@ -140,7 +140,7 @@ impl Clock {
         (self.base_local_ns.wrapping_add_signed(elapsed).wrapping_add_signed(whole), extra - whole as f64)
     }
 
-    /// Local time, ns.
+    /// The local time at a moment of the world, ns.
     pub fn local_ns(&self, world_ns: u64) -> u64 {
         self.local(world_ns).0
     }
@@ -256,7 +256,7 @@ impl Clock {
         self.sync.activation & 0x03 == 0x03
     }
 
-    /// SYNC0 runs.
+    /// Whether SYNC0 is generated.
     pub fn runs_sync0(&self) -> bool {
         self.sync.next0.is_some()
     }

@@ -7,7 +7,7 @@ use super::{Arrival, Esc};
 /// Longest bit-wise mapping: byte-aligned ones have no limit.
 const LONGEST_BITWISE: usize = 256;
 
-/// One active FMMU.
+/// One active FMMU: which logical bytes lie where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// First logical byte.

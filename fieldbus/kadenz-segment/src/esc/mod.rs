@@ -50,7 +50,7 @@ impl Default for Arrival<'_> {
     }
 }
 
-/// A slave controller.
+/// A slave controller: registers, memory, clock.
 pub struct Esc {
     /// The address space of a master, and behind it twice as much for the other buffers of sync managers.
     memory: Box<[u8; 3 * MEMORY_END]>,
@@ -69,7 +69,7 @@ pub struct Esc {
     pub watchdog: Watchdog,
     /// EEPROM contents.
     pub sii: Sii,
-    /// For the application.
+    /// What the application has to look at.
     pub events: Events,
     reset_sequence: u8,
     /// Station address, and the alias where enabled: kept beside the memory, since every datagram asks for them.

@@ -27,7 +27,7 @@ pub fn room(start: usize, next: usize, control: u8) -> usize {
 /// Mailbox, full (status bit 3).
 const FULL: u8 = 0x08;
 
-/// One sync manager.
+/// One sync manager, by its registers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SyncManager {
     start: usize,
@@ -69,12 +69,12 @@ impl SyncManager {
         false
     }
 
-    /// First address.
+    /// First address in the device's memory.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// Bytes.
+    /// Length of the buffer, bytes.
     pub fn length(&self) -> usize {
         self.length
     }

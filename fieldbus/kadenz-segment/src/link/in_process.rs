@@ -20,7 +20,7 @@ impl InProcess {
         Self { segment, now_ns: 0, outbox: Outbox::default(), returned: VecDeque::new(), frames: 0 }
     }
 
-    /// The segment.
+    /// The segment at the other end.
     pub fn segment(&self) -> &Segment {
         &self.segment
     }
@@ -30,12 +30,12 @@ impl InProcess {
         &mut self.segment
     }
 
-    /// Present time, ns.
+    /// The present world time, ns.
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// Lets time pass.
+    /// Lets time pass for the devices, ns.
     pub fn advance_ns(&mut self, elapsed_ns: u64) {
         self.now_ns += elapsed_ns;
         self.segment.settle(self.now_ns);

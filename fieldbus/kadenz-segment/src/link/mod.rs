@@ -28,7 +28,7 @@ pub enum LinkState {
 /// A change of the interface while it is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its name.
+    /// Name of the interface.
     pub interface: String,
     /// How it stands now.
     pub state: LinkState,

@@ -10,7 +10,7 @@ pub struct Waiting {
     pub due_ns: u64,
     /// Number of the frame it answers.
     pub number: u64,
-    /// Its bytes.
+    /// The frame as it returns to the master.
     pub bytes: Vec<u8>,
 }
 

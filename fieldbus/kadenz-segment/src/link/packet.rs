@@ -23,7 +23,7 @@ pub struct PacketSocket {
 /// The end of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Awaited {
-    /// A frame waits.
+    /// Whether a frame waits.
     pub frame: bool,
     /// An interface has changed; [`PacketSocket::state`] says how this one stands.
     pub change: bool,
@@ -113,7 +113,7 @@ impl PacketSocket {
 /// A frame that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Its bytes.
+    /// Length of the frame, bytes.
     pub length: usize,
     /// How long it had waited, by the kernel's time stamp.
     pub age: Duration,

@@ -18,7 +18,7 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// Where a recording goes.
 pub struct Recording<W: Write> {
-    /// Its writer.
+    /// The capture that receives every frame.
     pub writer: Writer<W>,
     /// Its file, for messages.
     pub path: PathBuf,

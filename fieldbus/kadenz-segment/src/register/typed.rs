@@ -24,12 +24,12 @@ impl<T> Register<T> {
         Self { address, value: PhantomData }
     }
 
-    /// Its first byte.
+    /// Address of the first byte.
     pub const fn address(self) -> u16 {
         self.address
     }
 
-    /// Its bytes.
+    /// Length, bytes.
     pub const fn length(self) -> usize {
         size_of::<T>()
     }
