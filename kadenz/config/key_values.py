@@ -83,7 +83,7 @@ class Notation:
         )
 
     def synopsis(self) -> str:
-        """`workers=N, cpus=LIST`."""
+        """Its keys as a message lists them: `workers=N, cpus=LIST`."""
         return ", ".join(map(str, self.keys))
 
 
@@ -94,7 +94,7 @@ class _Parsing:
     folder: Path | None
 
     def words(self) -> Words:
-        """Name and keys."""
+        """The name and the keys with their values."""
         pieces = self._pieces()
         name = ""
         if self.notation.name:

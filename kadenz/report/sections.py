@@ -43,7 +43,7 @@ class Picture:
 
     @property
     def plots(self) -> tuple[Plot, ...]:
-        """For export."""
+        """The wide plot alone, as a file of its own."""
         return (self.wide,)
 
 

@@ -15,7 +15,7 @@ PLACE = 100
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """Always one."""
+    """One section, in every report."""
     fold = rows_fold("Planned, taken, missed, proved", table(report.runs))
     yield Section("books", "Accounting and proof", (fold,), short="Accounting")
 
