@@ -85,8 +85,8 @@ def test_labels_distinguish_runs_by_kernel_and_tuning(runs: list[RunResult]) -> 
 
 
 def test_the_report_shows_the_work_of_each_load(runs: list[RunResult]) -> None:
-    assert load_view.table([("a", runs[0])]) is None
-    table = load_view.table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
+    assert load_view.load_table([("a", runs[0])]) is None
+    table = load_view.load_table([("a", runs[0]), ("b", runs[1]), ("c", runs[2])])
     assert table is not None
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert [row["Run"].text for row in rows] == ["b", "c"]
@@ -97,7 +97,7 @@ def test_the_report_shows_the_work_of_each_load(runs: list[RunResult]) -> None:
 
 
 def _cells(run: RunResult) -> list[Cell]:
-    return [cell for row in manifests.table("x", run).rows for cell in row]
+    return [cell for row in manifests.manifest_table("x", run).rows for cell in row]
 
 
 def test_a_line_names_the_load_of_a_run(runs: list[RunResult]) -> None:

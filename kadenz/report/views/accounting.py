@@ -15,12 +15,12 @@ PLACE = 100
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """One section, in every report."""
-    fold = rows_fold("Planned, taken, missed, proved", table(report.runs))
+    """Always one: the accounting of every record."""
+    fold = rows_fold("Planned, taken, missed, proved", accounting_table(report.runs))
     yield Section("books", "Accounting and proof", (fold,), short="Accounting")
 
 
-def table(runs: Named) -> Table:
+def accounting_table(runs: Named) -> Table:
     """Rule 3: planned = taken + missed + not measured, for every record."""
     rows = []
     for label, run in runs:

@@ -23,7 +23,7 @@ def sections(report: Report) -> Iterator[Section]:
     lead = "Each run first measures its clock. The clock’s class limits the claims of every figure:"
     term = Markup('<dt><span class="badge {0}">{0}</span></dt><dd>{1}</dd>')
     classes = Markup("").join(term.format(*item) for item in CLASS_MEANING.items())
-    blocks = Text(lead), Text(classes, tag="dl", kind="classes"), table(report.runs).bare
+    blocks = Text(lead), Text(classes, tag="dl", kind="classes"), clock_table(report.runs).bare
     yield Section("clock-section", "Clocks", blocks)
 
 
@@ -38,7 +38,7 @@ def _rate(clock: ClockEntry) -> str:
     return f"{configured}; measured {clock.rate.hz:,.0f} ({low:,.0f} to {high:,.0f})"
 
 
-def table(runs: Named) -> Table:
+def clock_table(runs: Named) -> Table:
     """Rule 4 of the method: how far each clock may be trusted."""
     rows = []
     for label, run in runs:

@@ -16,8 +16,8 @@ PLACE = 90
 
 def sections(report: Report) -> Iterator[Section]:
     """One, if runs differ."""
-    disagreeing = table(report.runs, disagreeing=True)
-    only_some = table(report.runs, disagreeing=False)
+    disagreeing = difference_table(report.runs, disagreeing=True)
+    only_some = difference_table(report.runs, disagreeing=False)
     blocks: list[Block] = [disagreeing.bare] if disagreeing is not None else []
     if only_some is not None:
         blocks.append(rows_fold("Settings that only some have", only_some))
@@ -26,7 +26,7 @@ def sections(report: Report) -> Iterator[Section]:
         yield Section("configurations", title, tuple(blocks), short="Configurations")
 
 
-def table(runs: Named, *, disagreeing: bool) -> Table | None:
+def difference_table(runs: Named, *, disagreeing: bool) -> Table | None:
     """Rule 7: every configuration value that differs between runs; None if none does.
 
     Either the values that runs disagree on, or those that only some of them have: two kernels

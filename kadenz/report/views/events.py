@@ -15,13 +15,13 @@ PLACE = 70
 
 def sections(report: Report) -> Iterator[Section]:
     """One, if a run has any."""
-    shown = table(report.runs)
+    shown = event_table(report.runs)
     if shown is not None:
         title = "Events and reactions of the targets"
         yield Section("events-section", title, (shown.bare,), short="Events")
 
 
-def table(runs: Named) -> Table | None:
+def event_table(runs: Named) -> Table | None:
     """Every kind of event of every run, by label; None if no target reported any."""
     rows = [
         (

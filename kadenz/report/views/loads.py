@@ -16,13 +16,13 @@ PLACE = 60
 
 def sections(report: Report) -> Iterator[Section]:
     """One, if a run has any."""
-    shown = table(report.runs)
+    shown = load_table(report.runs)
     if shown is not None:
         title = "Loads during the measurements"
         yield Section("loads-section", title, (shown.bare,), short="Loads")
 
 
-def table(runs: Named) -> Table | None:
+def load_table(runs: Named) -> Table | None:
     """Every load of every run, by label; None if no run had any."""
     rows = [
         (

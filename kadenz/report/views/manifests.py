@@ -17,12 +17,12 @@ PLACE = 110
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """Always one, folded run by run."""
-    folds = [Fold(label, "", (table(label, run).bare,)) for label, run in report.runs]
+    """Always one, with a fold for each run."""
+    folds = [Fold(label, "", (manifest_table(label, run).bare,)) for label, run in report.runs]
     yield Section("manifests", "Manifests", tuple(folds))
 
 
-def table(label: str, run: RunResult) -> Table:
+def manifest_table(label: str, run: RunResult) -> Table:
     """The measurement, the target, and the build."""
     made, target = run.manifest, run.manifest.target
     rows = [

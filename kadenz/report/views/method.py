@@ -68,7 +68,7 @@ _TERMS = (
 
 
 def sections(report: Report) -> Iterator[Section]:
-    """One section, in every report."""
+    """Always one: the terms of the page."""
     item = Markup("<li><strong>{}</strong> {}</li>")
     items = Markup("\n").join(item.format(term, meaning) for term, meaning in _TERMS)
     yield Section("method", "How to read this", (Text(items, tag="ul"),))
