@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,12 +12,12 @@ import numpy.typing as npt
 
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter_views import JitterResult, tail_of
+from kadenz.analysis.lane_figures import FIGURES
 from kadenz.analysis.outliers import Recorded, find_outliers
 from kadenz.analysis.periods import Periods
 from kadenz.analysis.results import LaneResult
 from kadenz.config.manifest import LaneEntry
 from kadenz.side_by_side import Task, run_all
-from kadenz.stats.autocorrelation import autocorrelation
 from kadenz.stats.box import box
 from kadenz.stats.cold import cold_effect, suggest_cold
 from kadenz.stats.common_causes import Worst
@@ -107,7 +108,7 @@ def analyse_lane(
         gaps = {"summary": "all samples are cold" if kept else "no samples"}
         return LaneResult(entry, kept, misses=misses, gaps=gaps), None
     ordered, of = order(warm), _Attempts()
-    lag = of("lag1", lambda: _neighbours(warm))
+    numbers = {one.name: of(one.name, partial(one.compute, warm, ordered)) for one in FIGURES}
     levels = of("percentiles", lambda: percentiles(warm, ordered=ordered))
     mean = of("mean", lambda: mean_interval(warm))
     effective = of("effective", lambda: effective_size(warm))
@@ -130,7 +131,7 @@ def analyse_lane(
         central=_central(ordered),
         mean=mean(),
         effective=effective(),
-        lag1=lag(),
+        figures={name: number() for name, number in numbers.items()},
         maximum=maximum(),
         cold_effect=colder(),
         cold_suggested=suggested(),
@@ -148,11 +149,6 @@ def analyse_lane(
         other_rate=other_rate,
         gaps=gaps,
     ), ordered
-
-
-def _neighbours(warm: npt.NDArray[Any]) -> float | None:
-    found = autocorrelation(warm, 1)
-    return None if found.constant else float(found.rho[1])
 
 
 def _drain_effect(warm: npt.NDArray[Any], recorded: Recorded, first: int) -> MarkedEffect | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -52,7 +53,7 @@ class LaneResult:
     central: tuple[float, float] | None = None  # p1 and p99, for bands; from 100 samples
     mean: MeanInterval | None = None
     effective: EffectiveSize | None = None
-    lag1: float | None = None  # autocorrelation of neighbours
+    figures: Mapping[str, float | None] = field(default_factory=dict)  # those of `lane_figures`
     maximum: MaximumBound | None = None
     cold_effect: ColdEffect | None = None
     cold_suggested: int = 0  # number of first samples that look cold

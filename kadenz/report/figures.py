@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from kadenz.analysis.lane_figures import LAG1
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult, Sweep
 from kadenz.analysis.standings import counted_of
@@ -236,7 +237,7 @@ def _of_interest(record: RecordResult, lane: LaneResult) -> bool:
     if "size_bytes" in record.params:
         return False
     periodic = lane.periodic is not None and lane.periodic.periodic
-    return periodic or abs(lane.lag1 or 0.0) > LAG1_OF_INTEREST
+    return periodic or abs(lane.figures.get(LAG1) or 0.0) > LAG1_OF_INTEREST
 
 
 def _series(

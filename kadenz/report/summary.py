@@ -11,6 +11,7 @@ from typing import Any
 from kadenz.analysis.deadlines import Misses
 from kadenz.analysis.jitter_views import jitter_row, tail_row
 from kadenz.analysis.kept_traces import KeptTrace
+from kadenz.analysis.lane_figures import FIGURES
 from kadenz.analysis.outliers import Outliers, event_words, sentences
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import families
@@ -184,7 +185,7 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             figures.setdefault(key, None if value is None else unit.figure(value))
     if lane.effective is not None:
         figures |= {"effective_n": lane.effective.effective_n, "tau": lane.effective.tau}
-    figures["lag1"] = lane.lag1
+    figures |= {one.name: one.shown(lane.figures.get(one.name), unit) for one in FIGURES}
     figures["cold_suggested"] = lane.cold_suggested
     if lane.drain_effect is not None:
         figures |= {

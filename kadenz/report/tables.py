@@ -7,65 +7,73 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from kadenz.analysis.deadlines import Misses
-from kadenz.analysis.results import LaneResult, RecordResult, RunResult
+from kadenz.analysis.lane_figures import FIGURES
+from kadenz.analysis.results import LaneResult, Pooled, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits, labels
 from kadenz.report.table import Cell, Table, badge, figure, whole, words
 from kadenz.stats.percentiles import Percentile
 from kadenz.stats.periodic import PeriodicOutliers
+from kadenz.stats.summary import Summary
 
 Named = Sequence[tuple[str, RunResult]]  # (label, run)
 
 NOT_SUBTRACTED = "Every figure includes the cost of reading the clock; nothing was subtracted."
 
 
+# The columns of results; figures of `lane_figures` follow "Sd".
+_COLUMNS = (
+    *("Target", "Point", "Lane", "n", "Median", "Model's interval", "95 % interval", "p99"),
+    *("95 % interval of p99", "Max", "Missed", "Deadline", "Max exceeded in ≤ 1 of", "Mean"),
+    *("95 % interval of mean", "Sd"),
+)
+_WORDS = frozenset({"Target", "Point", "Lane", "Deadline", "Unit", "Clock class"})
+_Row = dict[str, Cell]  # by column
+
+
 def results(bench: str, runs: Named) -> Table:
     """Every point and lane of a benchmark on every run, including those without figures."""
-    rows = []
+    more = tuple(one.column for one in FIGURES if one.column)
+    columns = (*_COLUMNS, *more, "Unit", "Clock class")
+    rows: list[tuple[Cell, ...]] = []
     notes = []
     same = labels.constants(bench, [run for _, run in runs])
     for label, run in runs:
-        for record in run.records:
-            if record.bench != bench:
-                continue
+        for record in (record for record in run.records if record.bench == bench):
             where = labels.point(record, hide=same)
-            if not record.usable or not any(one.summary for one in record.lanes):
-                rows.append(_no_figures(label, where, record))
-            rows += [_figures(label, where, record, one) for one in record.lanes if one.summary]
-            if record.pooled is not None:
-                rows.append(_pooled(label, where, record))
+            own = {
+                "Target": words(label),
+                "Point": words(where, "point"),
+                "Unit": words(record.unit.label),
+                "Clock class": badge(record.unit),
+            }
+            for row, absent in _rows(record):
+                cells = own | row
+                rows.append(tuple(cells.get(column, absent) for column in columns))
             notes += [f"{label}, {where}: {note}" for note in _remarks(record)]
     return Table(
         name=labels.slug("results", bench),
         title=bench,
-        columns=(
-            "Target",
-            "Point",
-            "Lane",
-            "n",
-            "Median",
-            "Model's interval",
-            "95 % interval",
-            "p99",
-            "95 % interval of p99",
-            "Max",
-            "Missed",
-            "Deadline",
-            "Max exceeded in ≤ 1 of",
-            "Mean",
-            "95 % interval of mean",
-            "Sd",
-            "Unit",
-            "Clock class",
-        ),
+        columns=columns,
         rows=tuple(rows),
-        numeric=frozenset({*range(3, 11), *range(12, 16)}),
+        numeric=frozenset(n for n, column in enumerate(columns) if column not in _WORDS),
         notes=(
             *((f"At every point: {labels.parameters(same)}.",) if same else ()),
             _read_costs([(label, run) for label, run in runs if run.find(bench)]),
             *_folded(notes),
         ),
     )
+
+
+def _rows(record: RecordResult) -> Iterator[tuple[_Row, Cell]]:
+    """The rows of a record, each with the cell for columns that it lacks."""
+    if not record.usable or not any(one.summary for one in record.lanes):
+        yield _no_figures(record), Cell(digits.ABSENT)
+    for lane in record.lanes:
+        if lane.summary is not None:
+            yield _figures(record, lane, lane.summary), Cell(digits.ABSENT)
+    if record.pooled is not None:
+        yield _pooled(record, record.pooled), Cell("")
 
 
 def _read_costs(runs: Named) -> str:
@@ -79,67 +87,57 @@ def _read_costs(runs: Named) -> str:
     return NOT_SUBTRACTED + measured
 
 
-def _figures(label: str, where: str, record: RecordResult, lane: LaneResult) -> tuple[Cell, ...]:
-    unit, summary = record.unit, lane.summary
-    assert summary is not None
+def _figures(record: RecordResult, lane: LaneResult, summary: Summary) -> _Row:
+    unit = record.unit
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
-    mean = Cell("", None) if lane.mean is None else _ends(record, lane.mean.low, lane.mean.high)
-    return (
-        words(label),
-        words(where, "point"),
-        words(labels.lane(record, lane)),
-        whole(summary.n),
-        figure(summary.median, unit),
-        _ends(record, *(lane.modelled or (None, None))),
-        _interval(record, p50),
-        figure(p99.value, unit) if p99 else Cell(digits.ABSENT),
-        _interval(record, p99),
-        figure(summary.max, unit),
-        *_misses(lane.misses),
-        whole(lane.maximum.one_in) if lane.maximum else Cell(digits.ABSENT),
-        figure(summary.mean, unit),
-        mean,
-        figure(summary.sd, unit),
-        words(unit.label),
-        badge(unit),
-    )
+    return {
+        "Lane": words(labels.lane(record, lane)),
+        **_summarised(record, summary),
+        "Model's interval": _ends(record, *(lane.modelled or (None, None))),
+        "95 % interval": _interval(record, p50),
+        "p99": figure(p99.value if p99 else None, unit),
+        "95 % interval of p99": _interval(record, p99),
+        **_misses(lane.misses),
+        "Max exceeded in ≤ 1 of": whole(lane.maximum.one_in)
+        if lane.maximum
+        else Cell(digits.ABSENT),
+        "95 % interval of mean": _ends(record, lane.mean.low, lane.mean.high)
+        if lane.mean
+        else Cell(""),
+        **{one.column: _number(one.shown(lane.figures.get(one.name), unit)) for one in FIGURES},
+    }
 
 
-def _pooled(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
-    assert record.pooled is not None
-    unit, summary = record.unit, record.pooled.summary
-    empty = Cell("", None)
-    return (
-        words(label),
-        words(where, "point"),
-        words("all lanes"),
-        whole(summary.n),
-        figure(summary.median, unit),
-        empty,
-        empty,
-        figure(record.pooled.quantiles.get("p99"), unit),
-        empty,
-        figure(summary.max, unit),
-        *_misses(record.misses),
-        empty,
-        figure(summary.mean, unit),
-        empty,
-        figure(summary.sd, unit),
-        words(unit.label),
-        badge(unit),
-    )
+def _number(value: float | None) -> Cell:
+    return Cell(digits.number(value), value)
 
 
-def _misses(found: Misses | None) -> tuple[Cell, Cell]:
+def _summarised(record: RecordResult, summary: Summary) -> _Row:
+    figures = {"Median": summary.median, "Max": summary.max, "Mean": summary.mean, "Sd": summary.sd}
+    shown = {column: figure(ticks, record.unit) for column, ticks in figures.items()}
+    return {"n": whole(summary.n), **shown}
+
+
+def _pooled(record: RecordResult, pooled: Pooled) -> _Row:
+    return {
+        "Lane": words("all lanes"),
+        **_summarised(record, pooled.summary),
+        "p99": figure(pooled.quantiles.get("p99"), record.unit),
+        **_misses(record.misses),
+    }
+
+
+def _misses(found: Misses | None) -> _Row:
     """Misses with their share, and the deadline, with its origin unless a person set it.
 
     A share without an interval has no known long-run rate; a note says why.
     """
     if found is None:
-        return Cell(digits.ABSENT), Cell(digits.ABSENT)
+        return {"Missed": Cell(digits.ABSENT), "Deadline": Cell(digits.ABSENT)}
     text = f"{found.missed:,} of {found.asked:,}, {found.share_text}"
     deadline = words("" if found.deadline is None else str(found.deadline))
-    return Cell(text, found.missed, "warn" if found.missed else ""), deadline
+    missed = Cell(text, found.missed, "warn" if found.missed else "")
+    return {"Missed": missed, "Deadline": deadline}
 
 
 def _missed_words(found: Misses | None) -> list[str]:
@@ -150,22 +148,12 @@ def _missed_words(found: Misses | None) -> list[str]:
     return [found.words] if found.rate is not None else [found.words, unknown]
 
 
-def _no_figures(label: str, where: str, record: RecordResult) -> tuple[Cell, ...]:
+def _no_figures(record: RecordResult) -> _Row:
     status: str = record.entry.status if record.entry.status != "ok" else "invalid"
     if record.usable:  # no samples, or only cold ones
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
-    gap = tuple(Cell(digits.ABSENT) for _ in range(11))
-    return (
-        words(label),
-        words(where, "point"),
-        words(""),
-        whole(record.taken),
-        Cell(status, status, kind),
-        *gap,
-        words(record.unit.label),
-        badge(record.unit),
-    )
+    return {"n": whole(record.taken), "Median": Cell(status, status, kind)}
 
 
 def _remarks(record: RecordResult) -> list[str]:
