@@ -42,7 +42,7 @@ def keys(folder: Path, machines: tuple[str, ...]) -> None:
 
     Copy FOLDER/MACHINE to that machine and keep FOLDER: its authority signs further machines.
     """
-    from kadenz.lab.farm.keys import make_keys
+    from kadenz.farm.keys import make_keys
 
     for one in make_keys(folder, machines):
         click.echo(one)
@@ -58,7 +58,7 @@ def scheduler(host: str, port: int, keys: Path | None) -> None:
     Anyone who can reach it can execute code on all workers. Beyond this machine it therefore talks
     by TLS, with those who have keys of the same farm.
     """
-    from kadenz.lab.farm.serving import serve_scheduler
+    from kadenz.farm.serving import serve_scheduler
 
     try:
         serve_scheduler(host, port, keys, _tell)
@@ -83,7 +83,7 @@ def worker(address: str, processors: int, keys: Path | None) -> None:
 
     It needs the emulators and simulated cores of the targets: see `kadenz doctor`.
     """
-    from kadenz.lab.farm.serving import serve_worker
+    from kadenz.farm.serving import serve_worker
 
     serve_worker(address, processors, keys, _tell)
 
@@ -129,7 +129,7 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
     The simulation follows the order of `kadenz run --farm`. It measures nothing, and assumes an
     infinitely fast network.
     """
-    from kadenz.lab.farm.simulation import Fleet, simulate
+    from kadenz.farm.simulation import Fleet, simulate
 
     fleet = Fleet(**fleet_of)
     found = simulate(fleet)

@@ -78,11 +78,11 @@ def import_(
     kadenz import capture.sr --begin D0:rise --end D0:fall \\
         --bench itc/queue --target …
     """
+    from kadenz.capture.importing import Capture, import_capture
+    from kadenz.capture.sample_rate import parse_rate
     from kadenz.cli.console import progress_bars
     from kadenz.cli.run_request import lab_defaults, point_of, run_name
     from kadenz.config.target_name import parse_target
-    from kadenz.lab.capture.importing import Capture, import_capture
-    from kadenz.lab.capture.sample_rate import parse_rate
 
     rate_hz = parse_rate(sample_rate)
     if sample_rate and not rate_hz:

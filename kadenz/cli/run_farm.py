@@ -17,8 +17,8 @@ from kadenz.errors import UsageError
 if TYPE_CHECKING:
     from kadenz.config.board_link import BoardLink
     from kadenz.config.farm import LabgridTable
-    from kadenz.lab.farm.guard import Guard
-    from kadenz.lab.farm.places import Coordinator
+    from kadenz.farm.guard import Guard
+    from kadenz.farm.places import Coordinator
     from kadenz.lab.job import Job
     from kadenz.lab.preparing import Request
 
@@ -49,7 +49,7 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
     with ExitStack() as stack:
         pool = None
         if found.dask is not None:
-            from kadenz.lab.farm.pool import Pool
+            from kadenz.farm.pool import Pool
 
             pool = Pool(found.dask)
             stack.callback(pool.close)
@@ -59,7 +59,7 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
             requests = [_at_places(one, links) for one in requests]
 
         def give(jobs: list[Job]) -> list[Job]:
-            from kadenz.lab.farm.order import TIERS
+            from kadenz.farm.order import TIERS
             from kadenz.lab.job import Where
 
             for job in jobs:
@@ -84,9 +84,9 @@ def _held(table: LabgridTable, places: Sequence[str]) -> Iterator[dict[str, Boar
     They are released at the end, by this process or, if it is killed, by its guard.
     """
     from kadenz.config.board_link import BoardLink
-    from kadenz.lab.farm.guard import Guard
-    from kadenz.lab.farm.owner import this_process
-    from kadenz.lab.farm.places import Coordinator
+    from kadenz.farm.guard import Guard
+    from kadenz.farm.owner import this_process
+    from kadenz.farm.places import Coordinator
 
     coordinator = Coordinator(table, this_process())
     with ExitStack() as stack:
@@ -104,7 +104,7 @@ def _held(table: LabgridTable, places: Sequence[str]) -> Iterator[dict[str, Boar
 
 def _release(coordinator: Coordinator, guard: Guard, places: Sequence[str]) -> None:
     """Releases places; what was measured counts, whether or not their coordinator is there."""
-    from kadenz.lab.farm.guard import PATIENCE_S
+    from kadenz.farm.guard import PATIENCE_S
 
     try:
         for place in places:

@@ -52,8 +52,8 @@ def trace(instrument: Instrument, **values: Any) -> int:
     kadenz trace trace.dat
     """
     from kadenz.analysis.timelines import timelines_of
+    from kadenz.capture.trace_cmd import SUFFIX
     from kadenz.errors import UsageError
-    from kadenz.lab.capture.trace_cmd import SUFFIX
     from kadenz.store import read_run
 
     asked = Asked.of(values)
@@ -83,8 +83,8 @@ def _recordings(asked: Asked) -> int:
     """Draws recordings of trace-cmd."""
     from kadenz.analysis.linux_timeline import recorded_timeline
     from kadenz.analysis.trace import events_of
+    from kadenz.capture.trace_cmd import SUFFIX, reported
     from kadenz.errors import EXIT_PASS, UsageError
-    from kadenz.lab.capture.trace_cmd import SUFFIX, reported
 
     others = [word for word in asked.work if not word.endswith(SUFFIX)]
     if others or asked.targets or asked.settings or any(asked.conditions.values()):

@@ -75,7 +75,7 @@ class _Table:
         self.values = list(dict.fromkeys([*ticks, *shown]))
 
     def columns(self) -> list[str]:
-        """Their names."""
+        """The names of the columns."""
         head = ["run", "target", "clock_class", "record", "bench", "status"]
         beside = map(_beside, self.kinds)
         return [*head, *self.parameters, "lane", "index", "cold", *self.values, *beside]

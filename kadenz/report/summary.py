@@ -208,7 +208,7 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
 
 
 def _name(point: Percentile) -> str:
-    """`median` or `p99.9`."""
+    """Its name in tables: `median`, `p99.9`."""
     return "median" if point.name == "p50" else point.name
 
 

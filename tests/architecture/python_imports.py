@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
-# Measuring: cli -> lab -> {images, targets, store, load, tuning, host} -> {wire, config} -> errors.
+# Measuring: cli -> {farm, capture} -> lab -> {images, targets, store, load, tuning, host}
+#            -> {wire, config} -> errors.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
@@ -85,6 +86,27 @@ ARROWS: dict[str, set[str]] = {
         "regular_files",
         "errors",
     },
+    # Products above a measurement; nothing below a command uses them.
+    "capture": {
+        "lab",
+        "images",
+        "host",
+        "store",
+        "wire",
+        "config",
+        "regular_files",
+        "errors",
+    },
+    "farm": {
+        "lab",
+        "images",
+        "targets",
+        "host",
+        "wire",
+        "config",
+        "elf",
+        "errors",
+    },
     "stats": set(),
     # Where the checkout keeps published/ is the only other thing it needs.
     "analysis": {
@@ -139,6 +161,8 @@ ARROWS: dict[str, set[str]] = {
         "errors",
     },
     "cli": {
+        "farm",
+        "capture",
         "lab",
         "targets",
         "host",

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kadenz.capture import separated, sigrok, vcd
+from kadenz.capture.opening import open_waveform
+from kadenz.capture.pairing import Mark, Pairing
+from kadenz.capture.waveform import GAP, Edges
 from kadenz.errors import UsageError
-from kadenz.lab.capture import separated, sigrok, vcd
-from kadenz.lab.capture.opening import open_waveform
-from kadenz.lab.capture.pairing import Mark, Pairing
-from kadenz.lab.capture.waveform import GAP, Edges
 
 VCD = b"""$date today $end $timescale 10 ns $end $scope module logic $end
 $var wire 1 ! D0 $end $var wire 1 b D1 $end $var wire 8 $ bus [7:0] $end

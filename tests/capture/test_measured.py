@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from kadenz.capture.measured import Measured, measured
 from kadenz.config.params import Value
 from kadenz.config.target_name import parse_target
 from kadenz.errors import ConfigError
-from kadenz.lab.capture.measured import Measured, measured
 from kadenz.lab.reference import described
 from kadenz.wire.messages import Bench, BenchParam
 
@@ -28,13 +28,13 @@ QUEUE = Bench(
 @pytest.fixture
 def one_image(monkeypatch: pytest.MonkeyPatch) -> None:
     """The images that were built have a single benchmark."""
-    monkeypatch.setattr("kadenz.lab.capture.measured._known_benches", lambda _: {QUEUE.name: QUEUE})
+    monkeypatch.setattr("kadenz.capture.measured._known_benches", lambda _: {QUEUE.name: QUEUE})
 
 
 @pytest.fixture
 def no_image(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing was built."""
-    monkeypatch.setattr("kadenz.lab.capture.measured._known_benches", lambda _: {})
+    monkeypatch.setattr("kadenz.capture.measured._known_benches", lambda _: {})
 
 
 def point(**given: Value) -> Measured:

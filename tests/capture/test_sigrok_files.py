@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kadenz.capture.importing import Capture, import_capture
 from kadenz.config.target_name import parse_target
-from kadenz.lab.capture.importing import Capture, import_capture
 from kadenz.store import read_run
 
 # Output of sigrok-cli: with and without times, names, notes, and repeated rows.

@@ -11,9 +11,9 @@ import pytest
 
 from kadenz.config.farm import DaskTable, read_farm
 from kadenz.errors import UsageError
-from kadenz.lab.farm.keys import host_of, is_loopback, make_keys, security
-from kadenz.lab.farm.pool import Pool
-from kadenz.lab.farm.serving import serve_scheduler, serve_worker
+from kadenz.farm.keys import host_of, is_loopback, make_keys, security
+from kadenz.farm.pool import Pool
+from kadenz.farm.serving import serve_scheduler, serve_worker
 from tests.e2e.conftest import BOARDS, kadenz
 from tests.farm.machines import Machines
 from tests.listeners import listeners

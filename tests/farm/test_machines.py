@@ -14,8 +14,8 @@ import pytest
 
 from kadenz.config.farm import read_farm
 from kadenz.errors import ConfigError, UsageError
+from kadenz.farm.pool import Pool
 from kadenz.host.machine_lock import order_on_this_linux, without_orders
-from kadenz.lab.farm.pool import Pool
 from kadenz.store import read_run
 from tests.e2e.conftest import BOARDS, kadenz
 from tests.e2e.test_interruptions import start
@@ -137,7 +137,7 @@ def test_a_farm_that_cannot_be_used_is_named_before_anything_is_built(
     config.write_text('[dask]\nscheduler = "tcp://127.0.0.1:9"\n')
     table = read_farm(config).dask
     assert table is not None
-    monkeypatch.setattr("kadenz.lab.farm.pool._CONNECT_S", 0.2)
+    monkeypatch.setattr("kadenz.farm.pool._CONNECT_S", 0.2)
     with pytest.raises(UsageError, match="tcp://127.0.0.1:9 cannot be reached"):
         Pool(table)
     monkeypatch.setitem(sys.modules, "distributed", None)

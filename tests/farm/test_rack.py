@@ -18,11 +18,11 @@ import pytest
 
 from kadenz.config.farm import LabgridTable
 from kadenz.errors import TargetFailed, UsageError
-from kadenz.lab.farm import owner
-from kadenz.lab.farm.guard import Guard
-from kadenz.lab.farm.owner import is_dead, this_process
-from kadenz.lab.farm.places import Coordinator
-from kadenz.lab.farm.power import PlaceSwitch
+from kadenz.farm import owner
+from kadenz.farm.guard import Guard
+from kadenz.farm.owner import is_dead, this_process
+from kadenz.farm.places import Coordinator
+from kadenz.farm.power import PlaceSwitch
 from kadenz.store import Run, read_run
 from tests.e2e.conftest import KADENZ
 from tests.farm.rack import PLACES, Rack
@@ -219,7 +219,7 @@ def test_a_coordinator_behind_a_broken_network_is_gone_and_the_guard_releases(
     rack: Rack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its machine answers nothing, and nothing says that it is gone."""
-    monkeypatch.setattr("kadenz.lab.farm.places._ANSWER_S", 0.5)
+    monkeypatch.setattr("kadenz.farm.places._ANSWER_S", 0.5)
     table, me = LabgridTable(coordinator=rack.address), this_process()
     coordinator, guard = Coordinator(table, me), Guard(table, me)
     guard.watch("shelf-1")

@@ -16,8 +16,8 @@ from kadenz.config.farm import DaskTable
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import TargetFailed, UsageError
-from kadenz.lab.farm.order import Order, Played, execute
-from kadenz.lab.farm.pool import Pool, Remote
+from kadenz.farm.order import Order, Played, execute
+from kadenz.farm.pool import Pool, Remote
 
 ORDER = Order(TargetName("freertos", "stm32f4", "emulated"), "counter", b"", "end\n", {}, 1.0)
 EMULATOR = EmulatorEntry(name="qemu", version="10.0", arguments=[])
@@ -93,7 +93,7 @@ def pool_of(monkeypatch: pytest.MonkeyPatch, connect: Callable[[], object]) -> P
     """A pool whose client `connect` makes."""
     module = SimpleNamespace(Client=lambda *_, **__: connect())
     monkeypatch.setitem(sys.modules, "distributed", module)
-    monkeypatch.setattr("kadenz.lab.farm.pool._CONNECT_S", 0.0)
+    monkeypatch.setattr("kadenz.farm.pool._CONNECT_S", 0.0)
     return Pool(DaskTable(scheduler="tcp://127.0.0.1:8786", patience_s=0.01))
 
 

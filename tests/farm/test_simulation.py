@@ -6,7 +6,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kadenz.lab.farm.simulation import Fleet, simulate
+from kadenz.farm.simulation import Fleet, simulate
 
 
 def test_equal_work_without_losses_is_as_by_hand() -> None:

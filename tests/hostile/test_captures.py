@@ -23,10 +23,10 @@ import pytest
 from kadenz.analysis.linux_timeline import recorded_timeline
 from kadenz.analysis.series_file import read_series
 from kadenz.analysis.trace import blame, events_of, parse_trace
+from kadenz.capture.opening import open_waveform
+from kadenz.capture.sample_rate import parse_rate
+from kadenz.capture.trace_cmd import reported
 from kadenz.errors import UsageError
-from kadenz.lab.capture.opening import open_waveform
-from kadenz.lab.capture.sample_rate import parse_rate
-from kadenz.lab.capture.trace_cmd import reported
 from tests.forked import kadenz
 
 MIB = 1 << 20

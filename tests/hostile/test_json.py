@@ -74,7 +74,7 @@ def test_all_that_is_wrong_is_one_exception(kind: str, of: type) -> None:
 
 def test_nothing_else_reads_json() -> None:
     """`json.loads` reads what programs answered that kadenz started."""
-    asked = {"host/limits.py", "images/crate.py", "lab/farm/power.py"}
+    asked = {"host/limits.py", "images/crate.py", "farm/power.py"}
     asked |= {"load/running.py", "load/supervisor.py", "json_text.py"}
     found = set()
     for file in PACKAGE.rglob("*.py"):

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kadenz.errors import TargetFailed, UsageError
-from kadenz.lab.farm.places import Coordinator
+from kadenz.farm.places import Coordinator
 from kadenz.targets.board.uart import Uart
 from kadenz.targets.board.way import LineGone
 

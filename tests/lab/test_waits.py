@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from kadenz.lab.farm.order import _Recorded
+from kadenz.farm.order import _Recorded
 from kadenz.lab.waits import Waits
 from tests.lab.fake import Scripted
 

@@ -21,13 +21,13 @@ from kadenz.analysis.series_file import read_series
 from kadenz.analysis.series_kind import KINDS
 from kadenz.analysis.trace import events_of
 from kadenz.analysis.units import Unit
+from kadenz.capture.importing import Capture, import_capture
+from kadenz.capture.measured import Measured
+from kadenz.capture.sample_rate import parse_rate
+from kadenz.capture.trace_cmd import reported
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.host.facts import read_host
-from kadenz.lab.capture.importing import Capture, import_capture
-from kadenz.lab.capture.measured import Measured
-from kadenz.lab.capture.sample_rate import parse_rate
-from kadenz.lab.capture.trace_cmd import reported
 from kadenz.report.jitter_words import series_lines
 from kadenz.report.timelines import shares, write_files
 from kadenz.store import read_run
@@ -122,7 +122,7 @@ _ASKED = {
 def _analysed(asked: Capture, output: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, answer in _ASKED.items():
-            patch.setattr(f"kadenz.lab.capture.importing.{name}", answer)
+            patch.setattr(f"kadenz.capture.importing.{name}", answer)
         found = import_capture(asked, output / "runs")
     result = analyse(read_run(found.folder), deadlines=[parse_deadline("20us")])
     assert len(result.records) == 1  # also of a damaged one: its samples up to there are kept

@@ -16,6 +16,7 @@ from kadenz.analysis.deadlines import parse_deadline
 from kadenz.analysis.limits import parse_limit
 from kadenz.analysis.published import load
 from kadenz.analysis.sensitivity import changes_of
+from kadenz.capture.sample_rate import parse_rate
 from kadenz.cli.figures import share, statistic
 from kadenz.cli.run_request import point_of
 from kadenz.config import inventory
@@ -31,7 +32,6 @@ from kadenz.config.target_name import known_targets, parse_target, problems
 from kadenz.config.task_set import TaskSet
 from kadenz.config.toml import read_toml
 from kadenz.errors import UsageError
-from kadenz.lab.capture.sample_rate import parse_rate
 from kadenz.lab.conditions import kinds
 from kadenz.load.definitions import LoadFile
 from kadenz.report.budget import as_data, markdown, sentences

@@ -18,9 +18,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from kadenz.lab.farm.extra import require
-from kadenz.lab.farm.keys import ENCRYPTED, PLAIN, host_of, security
-from kadenz.lab.farm.pool import PROCESSOR
+from kadenz.farm.extra import require
+from kadenz.farm.keys import ENCRYPTED, PLAIN, host_of, security
+from kadenz.farm.pool import PROCESSOR
 
 _AGAIN_S = 1.0
 _HEALTH = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.capture.csv_head import UNITS, Head
 from kadenz.errors import UsageError
-from kadenz.lab.capture.csv_head import UNITS, Head
 
 _Ints = npt.NDArray[np.int64]
 _LOOK = 1 << 18  # bytes at the beginning, and at the end

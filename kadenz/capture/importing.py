@@ -13,6 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kadenz import __version__
+from kadenz.capture.measured import Measured, measured
+from kadenz.capture.opening import open_waveform
+from kadenz.capture.pairing import Mark, Pairing
+from kadenz.capture.waveform import Progress, Waveform, channel_of, channels_named
 from kadenz.config import inventory, manifest
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
@@ -30,10 +34,6 @@ from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
-from kadenz.lab.capture.measured import Measured, measured
-from kadenz.lab.capture.opening import open_waveform
-from kadenz.lab.capture.pairing import Mark, Pairing
-from kadenz.lab.capture.waveform import Progress, Waveform, channel_of, channels_named
 from kadenz.store import RunWriter
 
 _RECORD = 10  # the first point of a plan

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kadenz.errors import TargetFailed, UsageError
-from kadenz.lab.farm.extra import require
+from kadenz.farm.extra import require
 
 _CYCLE_S = 30.0  # for two calls of the switch, and the 2 s between them
 _PASSWORD = re.compile(r"//[^/@\s]*@")  # in a URL

@@ -14,8 +14,8 @@ import time
 
 from kadenz.config.farm import LabgridTable
 from kadenz.errors import UsageError
-from kadenz.lab.farm.owner import Owner
-from kadenz.lab.farm.places import Coordinator
+from kadenz.farm.owner import Owner
+from kadenz.farm.places import Coordinator
 
 _DONE = "/done"  # no name of a place
 PATIENCE_S = 120.0

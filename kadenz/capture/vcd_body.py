@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.lab.capture.waveform import GAP, Edges
+from kadenz.capture.waveform import GAP, Edges
 
 _Bytes = npt.NDArray[np.uint8]
 _Places = npt.NDArray[np.intp]

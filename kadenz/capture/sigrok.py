@@ -20,9 +20,9 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.capture.sample_rate import parse_rate
+from kadenz.capture.waveform import Edges, Levels, Progress, damaged
 from kadenz.errors import UsageError
-from kadenz.lab.capture.sample_rate import parse_rate
-from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
 
 _BLOCK = 1 << 19  # bytes read at a time
 _MOST_BYTES = 16 << 30  # of all samples; 11 minutes of 8 channels at 24 MHz

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 from kadenz.config.farm import LabgridTable
 from kadenz.config.toml import did_you_mean
 from kadenz.errors import UsageError
-from kadenz.lab.farm.extra import require
-from kadenz.lab.farm.owner import Owner, is_dead
-from kadenz.lab.farm.power import PlaceSwitch
+from kadenz.farm.extra import require
+from kadenz.farm.owner import Owner, is_dead
+from kadenz.farm.power import PlaceSwitch
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kadenz.capture.separated import open_separated
+from kadenz.capture.sigrok import open_sigrok
+from kadenz.capture.vcd import open_vcd
+from kadenz.capture.waveform import Waveform
 from kadenz.errors import UsageError
-from kadenz.lab.capture.separated import open_separated
-from kadenz.lab.capture.sigrok import open_sigrok
-from kadenz.lab.capture.vcd import open_vcd
-from kadenz.lab.capture.waveform import Waveform
 from kadenz.regular_files import open_regular
 
 _LOOK = 4096  # bytes

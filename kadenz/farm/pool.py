@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 from kadenz.config.farm import DaskTable
 from kadenz.config.manifest import EmulatorEntry, ValueEntry
 from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.farm.extra import require
+from kadenz.farm.keys import security
+from kadenz.farm.order import Order, Played, execute
 from kadenz.images.given_image import GivenImage
-from kadenz.lab.farm.extra import require
-from kadenz.lab.farm.keys import security
-from kadenz.lab.farm.order import Order, Played, execute
 from kadenz.lab.graph import silence_s
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point, plan_text

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kadenz.errors import KadenzError, ToolMissing, UsageError
-from kadenz.lab.farm.extra import require
+from kadenz.farm.extra import require
 
 PLAIN, ENCRYPTED = "tcp", "tls"
 _AUTHORITY, _CERTIFICATE, _KEY = "authority.pem", "certificate.pem", "key.pem"

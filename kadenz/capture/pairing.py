@@ -9,8 +9,8 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.capture.waveform import GAP, NO_EDGES, Edges
 from kadenz.config.clock_step import clock_step
-from kadenz.lab.capture.waveform import GAP, NO_EDGES, Edges
 
 _Ticks = npt.NDArray[np.int64]
 _ENOUGH = 10_000  # distances between edges

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from kadenz.errors import UsageError
-from kadenz.lab.capture.csv_head import UNITS, Head, read_head
-from kadenz.lab.capture.csv_times import (
+from kadenz.capture.csv_head import UNITS, Head, read_head
+from kadenz.capture.csv_times import (
     Rows,
     ask_unit,
     counting,
@@ -24,8 +23,9 @@ from kadenz.lab.capture.csv_times import (
     refuse_changes,
     refuse_truncated,
 )
-from kadenz.lab.capture.sample_rate import parse_rate
-from kadenz.lab.capture.waveform import Edges, Levels, Progress, damaged
+from kadenz.capture.sample_rate import parse_rate
+from kadenz.capture.waveform import Edges, Levels, Progress, damaged
+from kadenz.errors import UsageError
 
 _BLOCK = 1 << 21  # bytes
 _TICK_NS = 1e-3  # of a column of seconds: its picoseconds are exact up to 4,096 s

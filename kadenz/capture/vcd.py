@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from kadenz.capture.sample_rate import parse_rate
+from kadenz.capture.vcd_body import Body
+from kadenz.capture.waveform import Edges, Progress, damaged
 from kadenz.errors import UsageError
-from kadenz.lab.capture.sample_rate import parse_rate
-from kadenz.lab.capture.vcd_body import Body
-from kadenz.lab.capture.waveform import Edges, Progress, damaged
 
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
 _TIMESCALE = re.compile(r"(1|10|100)\s*(s|ms|us|ns|ps|fs)")
