@@ -121,8 +121,9 @@ class Record(NamedPoint):
         """The statistics of a lane by name: mean, sd, min, max, median, p90, p95, p99, …
 
         Those of tables and reports (docs/explanation/statistics.md); of edges, they describe the
-        jitter. A percentile is among them from the number of samples that it needs. UsageError if
-        the record gives no figures, with the reason.
+        jitter. Records of batches and of windows also have per_execution, in their main lane: of an
+        iteration less the empty loop, or of an operation. A percentile is among them from the
+        number of samples that it needs. UsageError if the record gives no figures, with the reason.
         """
         return {figure.figure: figure for figure in self._figures(self._analysed(lane))}
 
@@ -170,6 +171,8 @@ class Record(NamedPoint):
         for level in lane.percentiles:
             if level.value is not None and level.level != 0.5:
                 yield self._figure(level.name, level.value, level)
+        if lane is self._result.main and self._result.per_execution is not None:
+            yield self._figure("per_execution", self._result.per_execution)
 
     def _figure(
         self, name: str, ticks: float, of: MeanInterval | Percentile | None = None

@@ -121,9 +121,11 @@ class RecordResult(NamedPoint):
         return next((one for one in self.structures if isinstance(one, kind)), None)
 
     @property
-    def one(self) -> float | None:
+    def per_execution(self) -> float | None:
         """Ticks of one execution, if they are not a sample's."""
-        return next((one.one for one in self.structures if one.one is not None), None)
+        return next(
+            (one.per_execution for one in self.structures if one.per_execution is not None), None
+        )
 
     @property
     def whole(self) -> bool:

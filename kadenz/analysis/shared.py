@@ -55,7 +55,7 @@ def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
 def exceedance_of(record: RecordResult) -> Exceedance | None:
     """The exceedance of all lanes; None for a batch and for windows of operations,
     timed as a whole, and for signed figures."""
-    if not record.usable or record.one is not None or record.main is None:
+    if not record.usable or record.per_execution is not None or record.main is None:
         return None
     found = record.pooled.exceedance if record.pooled is not None else record.main.exceedance
     signed = found is None or found.values[0] < 0.0 or found.values[-1] <= 0.0

@@ -243,7 +243,7 @@ def _figures(records: Sequence[RecordResult]) -> OverRounds | None:
     """Median, p99 and maximum over the rounds, in ticks; per iteration of a batch or per operation
     of a window, without the other two."""
     usable = [record for record in records if record.usable]
-    each = [record.one for record in usable if record.one is not None]
+    each = [record.per_execution for record in usable if record.per_execution is not None]
     if each:
         return OverRounds(statistics.median_low(each), None, max(each))
     return over_rounds(usable)
@@ -354,7 +354,7 @@ def _cell(
 ) -> Cell:
     of = _figures(records)
     if of is not None:
-        unit, alone = records[0].unit, records[0].one is not None
+        unit, alone = records[0].unit, records[0].per_execution is not None
         figure = unit.figure(of.median)
         return Cell(
             figure=figure,

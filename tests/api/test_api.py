@@ -16,7 +16,7 @@ import kadenz
 from kadenz.analysis import analyse
 from kadenz.errors import NothingThere, ToolMissing, UsageError
 from kadenz.store import read_run
-from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
+from tests.synthetic import LINUX, STM32F4, Point, Samples, manifest, write_run
 
 
 def write(parent: Path, name: str, created: str, values: list[int]) -> Path:
@@ -155,6 +155,27 @@ def test_figures_are_those_of_the_tables(tmp_path: Path) -> None:
     assert set(columns["clock_class"]) == {run.manifest.clock.clock_class}
     with pytest.raises(UsageError, match="gives no figures: the kernel has no pipes"):
         run["itc/pipe"][0].figures()
+
+
+def test_a_batch_and_a_window_have_what_one_execution_takes(tmp_path: Path) -> None:
+    def filled(**values: int) -> dict[str, Samples]:
+        return {
+            lane.replace("_", ":"): np.full(5, value, np.uint32) for lane, value in values.items()
+        }
+
+    batch, counts = filled(batch=5_100, empty=100), filled(window=900, window_operations=30)
+    points = [
+        Point("micro/batch", batch, {"iterations": 50}),
+        Point("thread-metric/basic", counts),
+        Point("micro/a", filled(all=7)),
+    ]
+    run = kadenz.Run(write_run(tmp_path, manifest(STM32F4), points))
+    (made,) = run["micro/batch"]
+    assert made.figure("per_execution").value == 100.0
+    assert "per_execution" not in made.figures("empty")
+    (counted,) = run["thread-metric/basic"]
+    assert counted.figure("per_execution").value == 30.0
+    assert "per_execution" not in run["micro/a"][0].figures()
 
 
 def test_pandas_gets_the_columns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

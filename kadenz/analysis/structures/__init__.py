@@ -41,13 +41,13 @@ class Structure:
     whole: ClassVar[bool] = False  # timed as a whole: its lanes have no distribution
 
     @property
-    def one(self) -> float | None:
+    def per_execution(self) -> float | None:
         """Ticks of one execution, if they are not a sample's."""
         return None
 
     @property
     def modelled(self) -> Ends | None:
-        """Both ends of `one` by a timing model, in ticks."""
+        """Both ends of `per_execution` by a timing model, in ticks."""
         return None
 
     def row(self, unit: Unit) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Batch(Structure):
         return self.batch - self.empty
 
     @property
-    def one(self) -> float:
+    def per_execution(self) -> float:
         return self.per_iteration
 
     @property

@@ -33,7 +33,7 @@ class Windows(Structure):
     high: float
 
     @property
-    def one(self) -> float:
+    def per_execution(self) -> float:
         return self.per_operation
 
     def row(self, unit: Unit) -> dict[str, Any]:

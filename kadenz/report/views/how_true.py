@@ -171,9 +171,11 @@ def _figures(record: RecordResult) -> dict[_Key, Figure]:
     def span(of: tuple[float, float] | None) -> tuple[float, float] | None:
         return None if of is None else (scale(of[0]), scale(of[1]))
 
-    if record.one is not None:
+    if record.per_execution is not None:
         modelled = next((one.modelled for one in record.structures if one.modelled), None)
-        return {(digits.ABSENT, "mean"): Figure(record, scale(record.one), span(modelled))}
+        return {
+            (digits.ABSENT, "mean"): Figure(record, scale(record.per_execution), span(modelled))
+        }
     found = {}
     for lane in record.lanes:
         if lane.summary is None or lane.entry.companion_of:
