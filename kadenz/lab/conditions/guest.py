@@ -14,7 +14,7 @@ from kadenz.config.kernel import GuestKernels
 from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.quantity import Quantity, parse_quantity
-from kadenz.config.target_name import TargetName
+from kadenz.config.target_name import TargetName, known_targets
 from kadenz.config.toml import did_you_mean
 from kadenz.config.tuning import Tuning
 from kadenz.errors import UsageError
@@ -167,6 +167,16 @@ class GuestChoice(Choice):
             keys.get("disturbance", ""),
             campaign.guest,
         )
+
+    def check(self, targets: Sequence[TargetName]) -> None:
+        """UsageError for words of the command line, if no target is a guest."""
+        asked = self.kernels or self.loads or self.tunings or self.disturbance
+        if asked and not any(name.tier == "guest" for name in targets):
+            guests = [text for text in known_targets() if text.endswith("@guest")]
+            raise UsageError(
+                "--guest: no target of this run is a guest",
+                remedy=f"Leave it out, or name one with --target: {', '.join(guests)}",
+            )
 
     def variants(self, target: TargetName) -> Sequence[Guest]:
         """The product of kernels, loads and tunings.
