@@ -66,6 +66,7 @@ CANNOT_MATTER = {
     "build.data_bytes": "follows from the image",
     "build.bss_bytes": "follows from the image",
     "build.footprint": "follows from the image",
+    "build.minimal": "follows from the image",
     "build.objects": "follows from the image",
     "build.parts.files": "follows from the digest",
     "conditions.label": "words",

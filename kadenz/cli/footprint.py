@@ -15,6 +15,7 @@ import click
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import image_options
 from kadenz.cli.output import write_json
+from kadenz.errors import UsageError
 from kadenz.visible_text import spreadsheet_cell
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ _COLUMNS = ("code", "constants", "data", "zeroed", "flash", "ram", "compiled")
     multiple=True,
     help="C file of a benchmark outside the suite; may be repeated.",
 )
+@click.option(
+    "--minimal",
+    is_flag=True,
+    help="One thread that wakes at every tick, instead of the suite: what an application takes "
+    "at least.",
+)
 @click.option("--files", is_flag=True, help="A row for each file instead of each part.")
 @click.option(
     "--format",
@@ -54,6 +61,7 @@ def footprint(
     images: tuple[str, ...],
     instrument: Instrument,
     extra_bench: tuple[Path, ...],
+    minimal: bool,
     files: bool,
     kind: str | None,
     as_json: bool,
@@ -68,8 +76,14 @@ def footprint(
     kadenz footprint freertos/stm32f4
     kadenz footprint freertos/stm32f4 freertos/hifive1-revb \\
         --isa rv32imac --isa rv32ima
+    kadenz footprint --minimal freertos/stm32f4 embassy/stm32f4 rtic/stm32f4
     """
-    builds = _builds(images, instrument, extra_bench, conditions)
+    if minimal and extra_bench:
+        raise UsageError(
+            f"--bench {extra_bench[0]}: a minimal application has no benchmarks",
+            remedy="Leave --bench or --minimal out",
+        )
+    builds = _builds(images, instrument, extra_bench, conditions, minimal=minimal)
     if as_json:
         _write_json(builds)
     elif kind == "csv":
@@ -87,8 +101,10 @@ def _builds(
     instrument: Instrument,
     extra_bench: Sequence[Path],
     conditions: dict[str, Any],
+    *,
+    minimal: bool,
 ) -> list[tuple[str, BuildEntry]]:
-    """Every image, in the order of the command line."""
+    """Every image, in the order of the command line. UsageError for a file with `minimal`."""
     from kadenz.config.target_name import parse_image_name
     from kadenz.lab.conditions import image_choices
     from kadenz.lab.footprint import built, check, of_file
@@ -96,13 +112,17 @@ def _builds(
     asked = {text: None if _is_file(text) else parse_image_name(text) for text in images}
     targets = [name for name in asked.values() if name is not None]
     choices = {name: image_choices(name, conditions) for name in targets}
-    check(choices, instrument)
+    check(choices, instrument, minimal=minimal)
     found = []
     for text, name in asked.items():
+        if name is None and minimal:
+            raise UsageError(
+                f"{text}: --minimal builds an image, and this is one", remedy="Name a target"
+            )
         if name is None:
             found.append((text, of_file(Path(text))))
         else:
-            found += built(name, choices[name], instrument, extra_bench, _say)
+            found += built(name, choices[name], instrument, extra_bench, _say, minimal=minimal)
     return found
 
 

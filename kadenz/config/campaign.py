@@ -88,6 +88,7 @@ class Campaign(FileModel, kw_only=True, frozen=True):
     instruments: dict[Chosen, tuple[str, ...]] = msgspec.field(
         default_factory=lambda: {"counter": ("*",)}
     )
+    minimal: bool = False  # weigh a minimal application of each image, too
     conditions: dict[str, str] = msgspec.field(
         default_factory=dict
     )  # description of the conditions

@@ -204,6 +204,7 @@ class BuildEntry(Model):
     kernel_source: str  # "freertos-next 0.12.0 (crates.io)" or "tree DIR, V10.2.0"
     parts: list[PartEntry] = []  # its sources
     footprint: list[FootprintEntry] = []  # empty: not known
+    minimal: list[FootprintEntry] = []  # with one periodic thread instead of the suite
     objects: list[ObjectEntry] = []
 
 

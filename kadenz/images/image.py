@@ -78,13 +78,15 @@ def build_image(
     extra_bench: Sequence[Path] = (),
     isa: str = "",
     console: str = "",
+    minimal: bool = False,
     jobs: int = 2,
 ) -> Image:
     """Builds the image of a target for one instrument, unless up to date.
 
     `tree` replaces the kernel's own source; `extra_bench` are C files, or folders of them, of
     benchmarks outside the suite; `isa` is one of the board's instruction sets, if not its first;
-    `console` is a way of boards/console/ by which frames leave, if not the board's own.
+    `console` is a way of boards/console/ by which frames leave, if not the board's own; `minimal`
+    has one periodic thread instead of the suite.
     Raises BuildFailed with the compiler's output, ToolMissing, UsageError.
     """
     if not target.kernel:
@@ -92,7 +94,7 @@ def build_image(
     kernel, board = inventory.kernel(target.kernel), inventory.board(target.board)
     source = kernel_source(target.kernel, kernel, tree, cores=board.cores)
     extra = [*inventory.benches(), *extra_bench]
-    folder = image_folder(target, instrument, tree, extra, isa, console)
+    folder = image_folder(target, instrument, tree, extra, isa, console, minimal=minimal)
     check_paths([folder, inventory.root()])
     crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
     if crate:
@@ -102,11 +104,12 @@ def build_image(
             elf, entry = build_program(crate)
             return Image(Elf(private_copy(elf.path, folder)), folder, entry)
     options = _options(target, board, instrument, source, extra)
-    if isa or board.instruction_sets:
-        options["KDZ_ISA"] = isa or board.instruction_sets[0]
-    if console:
-        options["KDZ_CONSOLE"] = console
-    options |= compiler_cache.options()
+    chosen = {
+        "KDZ_ISA": isa or "".join(board.instruction_sets[:1]),
+        "KDZ_CONSOLE": console,
+        "KDZ_MINIMAL": "ON" if minimal else "",
+    }
+    options |= {name: value for name, value in chosen.items() if value} | compiler_cache.options()
     contents = Contents(folder)
     with locked(folder) as lock:
         key = _key(options, target.board, source)
@@ -170,6 +173,8 @@ def image_folder(
     extra: Sequence[Path] = (),
     isa: str = "",
     console: str = "",
+    *,
+    minimal: bool = False,
 ) -> Path:
     """The build folder of an image; may not exist yet. For the arguments see `build_image`."""
     name = f"{_port(target)}-{target.board}-{instrument}"
@@ -177,7 +182,7 @@ def image_folder(
         name += f"-{_map(target)}"
     other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
-    name += "".join(f"-{one}" for one in (isa, console) if one)
+    name += "".join(f"-{one}" for one in (isa, console, "minimal" * minimal) if one)
     if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
     return inventory.build_folder() / name

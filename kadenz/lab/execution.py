@@ -12,6 +12,7 @@ from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.debug_server import DebugServer
+from kadenz.config.manifest import FootprintEntry
 from kadenz.config.target_name import TargetName, own_image, own_link, own_source
 from kadenz.errors import TargetFailed, UsageError
 from kadenz.images.given_image import GivenImage, given_image
@@ -53,6 +54,19 @@ def image_of(
         isa=setup.isa,
         console=_console(name, setup.link),
     )
+
+
+def has_minimal(name: TargetName) -> bool:
+    """Whether a minimal application is linked for the target: for boards, not for Linux."""
+    return name.tier not in ("host", "guest")
+
+
+def minimal_of(name: TargetName, setup: Setup) -> list[FootprintEntry]:
+    """The footprint of the target's minimal application; empty for an image that is given."""
+    if setup.image is not None or not has_minimal(name):
+        return []
+    tree, isa = setup.kernel_source, setup.isa
+    return build_image(name, "counter", tree=tree, isa=isa, minimal=True).entry.footprint
 
 
 def _console(name: TargetName, link: BoardLink) -> str:

@@ -14,14 +14,21 @@ from kadenz.errors import UsageError
 from kadenz.images.footprint import footprint
 from kadenz.images.image import build_image
 from kadenz.lab.condition import Choice
-from kadenz.lab.execution import check_instrument, setup_of
+from kadenz.lab.execution import check_instrument, has_minimal, setup_of
 from kadenz.lab.variants import combinations
 
 
-def check(choices: Mapping[TargetName, Sequence[Choice]], instrument: Instrument) -> None:
+def check(
+    choices: Mapping[TargetName, Sequence[Choice]], instrument: Instrument, *, minimal: bool = False
+) -> None:
     """UsageError for what no image can be built for, before any is built."""
     for name in choices:
         check_instrument(name, instrument)
+        if minimal and not has_minimal(name):
+            raise UsageError(
+                f"--minimal: {name} is a process of Linux, and has no image that is linked for it",
+                remedy="Name a target with a board",
+            )
         host = inventory.board(name.board).tier.host
         if name.tier == "host" and host is not None and host.crate:
             raise UsageError(
@@ -40,8 +47,13 @@ def built(
     instrument: Instrument,
     extra_bench: Sequence[Path],
     say: Callable[[str], None],
+    *,
+    minimal: bool = False,
 ) -> list[tuple[str, BuildEntry]]:
-    """A label and the image of a target under each combination of conditions."""
+    """A label and the image of a target under each combination of conditions.
+
+    `minimal`: one periodic thread instead of the suite.
+    """
     found = []
     for conditions in combinations(name, choices):
         setup = setup_of(name)
@@ -51,7 +63,12 @@ def built(
         label = ", ".join([name.own or f"{name.kernel}/{name.board}", *labels])
         say(f"building {label}")
         image = build_image(
-            name, instrument, tree=setup.kernel_source, extra_bench=extra_bench, isa=setup.isa
+            name,
+            instrument,
+            tree=setup.kernel_source,
+            extra_bench=extra_bench,
+            isa=setup.isa,
+            minimal=minimal,
         )
         found.append((label, image.entry))
     return found

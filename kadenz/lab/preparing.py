@@ -35,6 +35,7 @@ from kadenz.lab.execution import (
     image_of,
     make_target,
     marks_of,
+    minimal_of,
     setup_of,
 )
 from kadenz.lab.graph import window_us
@@ -167,6 +168,8 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
             if setup.image is None:
                 progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
             image = image_of(name, instrument, setup, request.extra_bench)
+            if request.campaign.minimal and instrument == "counter":
+                image.entry.minimal = minimal_of(name, setup)
         found.append(_Variant(name, instrument, conditions, setup, image))
     return found
 

@@ -67,8 +67,9 @@ def tables(builds: Builds) -> list[Table]:
     """All tables about these images; empty if the footprint of none is known."""
     if not builds:
         return []
-    of_objects = objects(builds)
-    return [parts(builds), *([of_objects] if of_objects else []), *common(builds)]
+    least, of_objects = minimal(builds), objects(builds)
+    found = [parts(builds), least, of_objects, *common(builds)]
+    return [table for table in found if table is not None]
 
 
 def total(entries: Sequence[FootprintEntry], part: str = "", file: str = "") -> FootprintEntry:
@@ -83,14 +84,33 @@ def total(entries: Sequence[FootprintEntry], part: str = "", file: str = "") -> 
 
 def parts(builds: Builds) -> Table:
     """A row for each part, and the sum. One image: all figures; several: flash and RAM of each."""
-    used = {entry.part for _, build in builds for entry in build.footprint}
+    entries = [build.footprint for _, build in builds]
+    return _parts("footprint", "Flash and RAM", entries, builds)
+
+
+def minimal(builds: Builds) -> Table | None:
+    """The same of the images' minimal applications, without memory that only the script reserves.
+
+    None if none was weighed.
+    """
+    weighed = [(label, build) for label, build in builds if build.minimal]
+    left_out = ("padding", "linker script")
+    entries = [[e for e in build.minimal if e.part not in left_out] for _, build in weighed]
+    title = "Flash and RAM of a minimal application: one thread that wakes at every tick"
+    return _parts("footprint-minimal", title, entries, weighed) if weighed else None
+
+
+def _parts(
+    name: str, title: str, entries: Sequence[Sequence[FootprintEntry]], builds: Builds
+) -> Table:
+    used = {entry.part for of_image in entries for entry in of_image}
     order = [*(part for part in _ORDER if part in used), *sorted(used - {*_ORDER})]
     rows = [
-        (part, [total([e for e in build.footprint if e.part == part]) for _, build in builds])
+        ((part,), [total([e for e in of_image if e.part == part]) for of_image in entries])
         for part in order
     ]
-    rows.append(("whole image", [total(build.footprint) for _, build in builds]))
-    return _table("footprint", "Flash and RAM", ("Part",), [((p,), e) for p, e in rows], builds)
+    rows.append((("whole image",), [total(of_image) for of_image in entries]))
+    return _table(name, title, ("Part",), rows, builds)
 
 
 def files(builds: Builds) -> Table:

@@ -23,11 +23,15 @@ function(kdz_rust_library folder crate)
     list(APPEND values ${KDZ_ARCH_RUST_VALUES})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/src/*.rs ${root}/suite/rust/src/*.rs)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${crate}.a)
+    set(features ${KDZ_INSTRUMENT})
+    if(KDZ_MINIMAL)
+        string(APPEND features ",minimal")
+    endif()
     add_custom_command(OUTPUT ${library}
         COMMAND ${CMAKE_COMMAND}
             -DKDZ_FOLDER=${folder} -DKDZ_LIBRARY=${library} -DKDZ_RUSTC=${KDZ_RUSTC}
             -DKDZ_TARGET=${KDZ_ARCH_RUST_TARGET} -DKDZ_CPU=${KDZ_ARCH_RUST_CPU}
-            -DKDZ_FEATURES=${KDZ_INSTRUMENT} -DKDZ_CARGO_TARGET=${KDZ_CARGO_TARGET}
+            -DKDZ_FEATURES=${features} -DKDZ_CARGO_TARGET=${KDZ_CARGO_TARGET}
             "-DKDZ_VALUES=${values}" -P ${root}/suite/rust/build.cmake
         DEPENDS ${sources} ${folder}/Cargo.toml ${folder}/Cargo.lock
             ${root}/suite/rust/Cargo.toml ${root}/suite/rust/build.cmake
@@ -57,6 +61,7 @@ function(kdz_rust_kernel folder crate)
         ${kdz_root}/suite/rust/port.c
         ${KDZ_ARCH_TICK_DUE}) # SysTick drives the tick
     kdz_rust_library(${folder} ${crate})
+    set_property(TARGET kadenz-suite PROPERTY KDZ_KERNEL_OWNS_MINIMAL ON) # suite/rust/src/minimal.rs
     # All tasks run on the board's one stack, in handlers; those of a channel hold its items there.
     target_link_options(kadenz-suite PRIVATE -Wl,--defsym=kdz_kernel_stack_bytes=24576)
 endfunction()

@@ -102,6 +102,18 @@ def test_a_campaign_is_measured_by_both(tmp_path: Path) -> None:
     assert "freertos/stm32f4@emulated, model: 1/4" in called.output
 
 
+@pytest.mark.counted
+def test_a_campaign_weighs_minimal_applications_if_it_says_so(tmp_path: Path) -> None:
+    for name, key in (("with", "minimal = true"), ("without", "")):
+        (tmp_path / "mine.toml").write_text(f"{HEAD}{key}\n{BENCH}")
+        words = ["run", str(tmp_path / "mine.toml"), "--target", "freertos/stm32f4@emulated"]
+        called = CliRunner().invoke(cli, [*words, "--output", str(tmp_path / name)])
+        assert called.exit_code == 0, called.output
+        (run,) = find_runs([tmp_path / name])
+        assert run.manifest.build is not None
+        assert bool(run.manifest.build.minimal) == bool(key)
+
+
 def test_the_demo_opens_with_the_model_of_three_kernels() -> None:
     demo = inventory.read_campaign(inventory.campaign_file("demo"))
     assert list(demo.instruments) == ["model", "counter"]

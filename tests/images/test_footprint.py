@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from kadenz import tools
 from kadenz.cli import cli
 from kadenz.config import inventory
 from kadenz.config.manifest import BuildEntry, FootprintEntry
@@ -312,3 +314,62 @@ def test_a_stripped_image_is_refused(tmp_path: Path) -> None:
     subprocess.run(["arm-none-eabi-strip", "-o", str(stripped), str(image)], check=True)
     answer = CliRunner().invoke(cli, ["footprint", str(stripped)], standalone_mode=False)
     assert isinstance(answer.exception, UsageError) and "stripped" in answer.exception.message
+
+
+# ---- a minimal application -----------------------------------------------------------------------
+EMBASSY = TargetName("embassy", "stm32f4", "emulated")
+
+
+@pytest.mark.parametrize("target", [STM32, HIFIVE, EMBASSY], ids=str)
+def test_a_minimal_application_has_what_one_thread_needs_and_nothing_of_a_benchmark(
+    target: TargetName,
+) -> None:
+    whole, least = (build_image(target, "counter", minimal=m).entry for m in (False, True))
+    parts = {entry.part for entry in least.footprint}
+    assert not parts & {"benchmarks", "conformance"}
+    for name in ("kernel", "port"):
+        assert part(least, name).flash <= part(whole, name).flash
+    assert 4 * part(least, "port").flash < part(whole, "port").flash
+    assert part(least, "kernel").flash + part(least, "port").flash > 500
+    files = {entry.file for entry in least.footprint if entry.part == "suite"}
+    assert not files & {"core/runner.c", "core/plan.c", "core/record.c", "core/wire.c"}
+
+
+def test_a_minimal_application_keeps_its_ticks() -> None:
+    """Under the emulator, its counter of ticks runs."""
+    image = build_image(STM32, "counter", minimal=True)
+    board = inventory.board("stm32f4").tier.emulated
+    assert board is not None
+    (ticks,) = (one.address for one in image.elf.symbols if one.name == "xTickCount")
+    asked = f"xp /1wx {ticks:#x}\n"
+    with subprocess.Popen(
+        [
+            str(tools.require(board.qemu)),
+            *("-machine", board.machine, "-kernel", str(image.elf.path), "-display", "none"),
+            *("-monitor", "stdio", "-serial", "null", "-icount", "shift=0", *board.arguments),
+        ],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as emulator:
+        assert emulator.stdin is not None and emulator.stdout is not None
+        emulator.stdin.write(asked)
+        emulator.stdin.flush()
+        for line in emulator.stdout:
+            if (found := re.match(r"0+[0-9a-f]+: 0x([0-9a-f]{8})", line)) is None:
+                continue
+            if int(found[1], 16) > 3:
+                break
+            emulator.stdin.write(asked)
+            emulator.stdin.flush()
+        emulator.kill()
+
+
+def test_what_has_no_minimal_application_is_refused_with_the_reason(tmp_path: Path) -> None:
+    for words, reason in (
+        (["posix/linux"], "is a process of Linux"),
+        (["freertos/stm32f4", "--bench", str(tmp_path / "mine.c")], "has no benchmarks"),
+        ([str(tmp_path / "mine.elf")], "--minimal builds an image, and this is one"),
+    ):
+        answer = kadenz("footprint", "--minimal", *words)
+        assert answer.returncode == 2 and reason in answer.stderr, answer.stderr

@@ -138,3 +138,24 @@ def test_a_run_without_footprint_is_read() -> None:
     older = msgspec.to_builtins(image("arm", 1))
     del older["footprint"], older["objects"]
     assert msgspec.convert(older, BuildEntry).footprint == []
+
+
+def test_minimal_applications_stand_beside_each_other_without_what_scripts_reserve() -> None:
+    builds = [(name, image(name, scale)) for name, scale in (("arm", 1), ("riscv", 2))]
+    assert footprint.minimal(builds) is None
+    for (_, made), code in zip(builds, (400, 500), strict=True):
+        made.minimal = [
+            FootprintEntry(part="kernel", file="a.c", code=code, zeroed=20),
+            FootprintEntry(part="port", file="port.c", code=60),
+            FootprintEntry(part="linker script", file=".stack", zeroed=9_000),
+        ]
+    table = footprint.minimal(builds)
+    assert table is not None and table in footprint.tables(builds)
+    assert texts(table.rows) == [
+        ["kernel", "400", "20", "500", "20"],
+        ["port", "60", "0", "60", "0"],
+        ["whole image", "460", "20", "560", "20"],
+    ]
+    builds[1][1].minimal = []
+    one = footprint.minimal(builds)
+    assert one is not None and texts(one.rows)[0][:2] == ["kernel", "400"]

@@ -6,10 +6,15 @@ mod framework;
 mod machine;
 mod time;
 
+#[cfg(not(feature = "minimal"))]
 use kadenz_suite::{cyclic, irq, itc, micro, notify, register};
 
 use crate::framework::Embassy;
 
+#[cfg(feature = "minimal")]
+kadenz_suite::minimal!(Embassy);
+
+#[cfg(not(feature = "minimal"))]
 register! {
     TO_HANDLER: irq::ToHandler<Embassy>,
     TO_TASK: irq::ToTask<Embassy>,

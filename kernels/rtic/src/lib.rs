@@ -13,10 +13,15 @@ mod app;
 mod framework;
 mod machine;
 
+#[cfg(not(feature = "minimal"))]
 use kadenz_suite::{cyclic, irq, itc, micro, notify, register};
 
 use crate::framework::Rtic;
 
+#[cfg(feature = "minimal")]
+kadenz_suite::minimal!(Rtic);
+
+#[cfg(not(feature = "minimal"))]
 register! {
     TO_HANDLER: irq::ToHandler<Rtic>,
     TO_TASK: irq::ToTask<Rtic>,

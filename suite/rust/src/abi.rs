@@ -209,6 +209,14 @@ pub struct RawPoint {
 #[derive(Clone, Copy)]
 pub struct Point(NonNull<RawPoint>);
 
+#[cfg(feature = "minimal")]
+impl Point {
+    /// For a task that measures nothing.
+    pub const fn of_nothing() -> Self {
+        Self(NonNull::dangling())
+    }
+}
+
 // SAFETY: the runner's only point, which outlives all tasks of a benchmark (`framework::run` waits
 // for them). Tasks of several priorities take turns with it by the benchmark's own order: C has the
 // same rule.

@@ -13,6 +13,8 @@ pub mod framework;
 pub mod irq;
 pub mod itc;
 pub mod micro;
+#[cfg(feature = "minimal")]
+pub mod minimal;
 pub mod notify;
 pub mod number;
 
