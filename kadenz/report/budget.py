@@ -100,12 +100,11 @@ def as_data(found: Budget, changes: Sequence[Change]) -> dict[str, Any]:
 
 
 def _tasks(found: Budget) -> Table:
-    return Table(
+    return Table.headed(
+        "Task | >C | >T | >D | >B | >R bound | >Margin | >Observed | >Jobs | Verdict",
         name="tasks",
         title=f"Tasks, in {found.unit.label} ({found.unit.clock_class})",
-        columns=("Task", "C", "T", "D", "B", "R bound", "Margin", "Observed", "Jobs", "Verdict"),
         rows=tuple(_task(found, task) for task in found.tasks),
-        numeric=frozenset(range(1, 9)),
         notes=(
             "C execution, T period, D deadline, B blocking, R response from the release. Observed: "
             "the longest response of workload/taskset. The most urgent task is first.",
@@ -140,23 +139,22 @@ def _task(found: Budget, task: TaskBudget) -> tuple[Cell, ...]:
 
 
 def _overheads(found: Budget) -> Table:
-    return Table(
+    return Table.headed(
+        "Overhead | >Value | What | From",
         name="overheads",
         title=f"What the kernel takes, in {found.unit.label}",
-        columns=("Overhead", "Value", "What", "From"),
         rows=tuple(
             (words(name), _cell(found, one.ticks), words(_TERMS[name]), words(one.source))
             for name, one in found.overheads.items()
         ),
-        numeric=frozenset({1}),
     )
 
 
 def _changes(found: Budget, changes: Sequence[Change]) -> Table:
-    return Table(
+    return Table.headed(
+        "Quantity | >Now | >Limit | >Change",
         name="changes",
         title=f"How far each may move, in {found.unit.label}",
-        columns=("Quantity", "Now", "Limit", "Change"),
         rows=tuple(
             (
                 words(one.what),
@@ -166,7 +164,6 @@ def _changes(found: Budget, changes: Sequence[Change]) -> Table:
             )
             for one in changes
         ),
-        numeric=frozenset({1, 2, 3}),
         notes=(
             "The value up to which every deadline is met, all others unchanged. Periods are whole "
             "ticks, and a deadline that equals its period moves with it.",

@@ -144,29 +144,13 @@ def lane_table(bench: str, runs: Named) -> Table | None:
             notes[f"{label}{', ' + lane.name if len(record.lanes) > 1 else ''}: {note}."] = None
     if not rows:  # e.g. counted instructions: `show` says why
         return None
-    return Table(
+    return Table.headed(
+        "Target | Lane | >n | >Cycles missing | >Rate error, ppm | >95 % interval | "
+        ">Sd compensated | >Sd of drift | >Mean | >Sd | >Min | >Max | >Max shift of average | "
+        ">Max average − median | Unit | Clock class",
         name=labels.slug("jitter", bench),
         title=f"{bench}: clock, drift and jitter",
-        columns=(
-            "Target",
-            "Lane",
-            "n",
-            "Cycles missing",
-            "Rate error, ppm",
-            "95 % interval",
-            "Sd compensated",
-            "Sd of drift",
-            "Mean",
-            "Sd",
-            "Min",
-            "Max",
-            "Max shift of average",
-            "Max average − median",
-            "Unit",
-            "Clock class",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset(range(2, 14)),
+        rows=rows,
         notes=tuple(notes),
     )
 
@@ -234,24 +218,12 @@ def disturbances(bench: str, runs: Named) -> Table | None:
             notes.append(f"{where}: {rest:,} smaller sporadic events are not listed.")
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Kind | >Every, s | >95 % interval of the period | >At, s | >Amplitude | "
+        ">95 % interval | >Largest | Strikes | >False alarm p | Unit",
         name=labels.slug("disturbances", bench),
         title=f"{bench}: disturbances",
-        columns=(
-            "Target",
-            "Kind",
-            "Every, s",
-            "95 % interval of the period",
-            "At, s",
-            "Amplitude",
-            "95 % interval",
-            "Largest",
-            "Strikes",
-            "False alarm p",
-            "Unit",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({2, 3, 4, 5, 6, 7, 9}),
+        rows=rows,
         notes=(
             "Amplitudes are measured from the median of the jitter. p: probability that a series "
             "without a period shows one this clear, over the whole search.",
@@ -345,29 +317,13 @@ def tail_table(bench: str, runs: Named) -> Table | None:
             notes.append(f"{where}: not extrapolated: {lane.tail.refusal}.")
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Point | >n | >Threshold | >Peaks | >Shape | >95 % interval of shape | "
+        ">Fit p | >Once in n | >95 % | >Once in 10 n | >95 %  | >Once in 100 n | >95 %   | "
+        "Unit | Clock class",
         name=labels.slug("tail", bench),
         title=f"{bench}: tail, peaks over threshold",
-        columns=(
-            "Target",
-            "Point",
-            "n",
-            "Threshold",
-            "Peaks",
-            "Shape",
-            "95 % interval of shape",
-            "Fit p",
-            "Once in n",
-            "95 %",
-            "Once in 10 n",
-            "95 % ",
-            "Once in 100 n",
-            "95 %  ",
-            "Unit",
-            "Clock class",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset(range(2, 14)),
+        rows=rows,
         notes=(
             "A level is not a worst case: it assumes that nothing new happens after the "
             "measurement.",

@@ -49,23 +49,12 @@ def common(bench: str, runs: Named) -> Table | None:
     ]
     if not notes:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Point | Lane | The sample | In common | >Of the worst | >Of the others | "
+        ">Odds ratio | >95 % interval | >p",
         name=labels.slug("in-common", bench),
         title=f"{bench}: common causes of the worst samples",
-        columns=(
-            "Target",
-            "Point",
-            "Lane",
-            "The sample",
-            "In common",
-            "Of the worst",
-            "Of the others",
-            "Odds ratio",
-            "95 % interval",
-            "p",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({5, 6, 7, 8, 9}),
+        rows=rows,
         notes=tuple(notes),
     )
 
@@ -81,23 +70,12 @@ def maxima(bench: str, runs: Named) -> Table | None:
         ]
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Point | Lane | >Value | Unit | Clock class | >Cycle | >Sample | >At (s) | "
+        "Recorded with it",
         name=labels.slug("maxima", bench),
         title=f"{bench}: the largest samples",
-        columns=(
-            "Target",
-            "Point",
-            "Lane",
-            "Value",
-            "Unit",
-            "Clock class",
-            "Cycle",
-            "Sample",
-            "At (s)",
-            "Recorded with it",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({3, 6, 7, 8}),
+        rows=rows,
         notes=(
             "Cycles and samples count from 0. Event counts are since the previous sample. A late "
             "sample covers a longer time, so a few more interrupts may be its effect.",

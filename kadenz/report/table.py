@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -43,6 +43,29 @@ class Table:
     def bare(self) -> Table:
         """The table below a heading that says its title already."""
         return replace(self, caption=False)
+
+    @classmethod
+    def headed(
+        cls,
+        heads: str,
+        *,
+        name: str,
+        title: str,
+        rows: Iterable[tuple[Cell, ...]],
+        notes: tuple[str, ...] = (),
+        row_kinds: tuple[str, ...] = (),
+    ) -> Table:
+        """A table under `heads`: "Run | >Samples" has two columns, the second set flush right."""
+        names = heads.split(" | ")
+        return cls(
+            name=name,
+            title=title,
+            columns=tuple(head.removeprefix(">") for head in names),
+            rows=tuple(rows),
+            numeric=frozenset(i for i, head in enumerate(names) if head.startswith(">")),
+            notes=notes,
+            row_kinds=row_kinds,
+        )
 
     @property
     def shown_columns(self) -> tuple[int, ...]:

@@ -294,20 +294,11 @@ def fits(bench: str, runs: Named) -> Table | None:
                 notes.append(f"{label}: {sweep.reason}.")
     if not rows and not notes:
         return None
-    return Table(
+    return Table.headed(
+        "Target | >Fixed | >95 % interval | >Per byte | >95 % interval per byte | Linear | "
+        "Unit | Clock class",
         name=labels.slug("fit", bench),
         title=f"{bench}: fixed cost and cost per byte",
-        columns=(
-            "Target",
-            "Fixed",
-            "95 % interval",
-            "Per byte",
-            "95 % interval per byte",
-            "Linear",
-            "Unit",
-            "Clock class",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({1, 2, 3, 4}),
+        rows=rows,
         notes=tuple(notes),
     )

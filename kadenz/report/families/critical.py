@@ -27,20 +27,12 @@ def table_of_sections(profiles: Sequence[Profile]) -> Table | None:
         for service in services
     ]
     target = next(one.target for one in profiles)
-    return Table(
+    return Table.headed(
+        "Service | >Interrupts off | begins in | >Scheduler locked | begins in  | >Either | "
+        "begins in  ",
         name="critical",
         title=f"{target}: longest sections that nothing preempts, in {profiles[0].unit}s",
-        columns=(
-            "Service",
-            "Interrupts off",
-            "begins in",
-            "Scheduler locked",
-            "begins in ",
-            "Either",
-            "begins in  ",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({1, 3, 5}),
+        rows=rows,
         notes=(
             "Either: interrupts off, the scheduler locked or a handler executing, without a gap.",
             *((f"Scheduler locked, n/a: {lock.lacks}.",) if lock.lacks else ()),

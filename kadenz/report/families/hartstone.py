@@ -30,22 +30,12 @@ def breakdown_table(runs: Named) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Series | Experiment | >Baseline | >Met up to | >Missed from | Steps | "
+        ">Probes | Remark",
         name="hartstone",
         title="Hartstone: the first missed deadline",
-        columns=(
-            "Target",
-            "Series",
-            "Experiment",
-            "Baseline",
-            "Met up to",
-            "Missed from",
-            "Steps",
-            "Probes",
-            "Remark",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({3, 4, 5, 7}),
+        rows=rows,
         notes=NOTES,
     )
 

@@ -28,24 +28,12 @@ def tick_table(runs: Named) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Benchmark | >First | >Largest first | >With a tick | >Largest with a tick | "
+        ">Others | >Median of others | >Largest of others | Unit | Clock class",
         name="perf",
         title="First executions and ticks told apart",
-        columns=(
-            "Target",
-            "Benchmark",
-            "First",
-            "Largest first",
-            "With a tick",
-            "Largest with a tick",
-            "Others",
-            "Median of others",
-            "Largest of others",
-            "Unit",
-            "Clock class",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset(range(2, 9)),
+        rows=rows,
         notes=NOTES,
     )
 

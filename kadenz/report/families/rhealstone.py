@@ -115,12 +115,11 @@ def part_table(runs: Named) -> Table | None:
             rows += _figure(label, found)
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Target | Part | >Mean | >95 % interval | Unit | Clock class | Measured as",
         name="rhealstone",
         title="Rhealstone",
-        columns=("Target", "Part", "Mean", "95 % interval", "Unit", "Clock class", "Measured as"),
-        rows=tuple(rows),
-        numeric=frozenset({2, 3}),
+        rows=rows,
         notes=NOTES,
     )
 

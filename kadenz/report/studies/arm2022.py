@@ -169,12 +169,11 @@ def explanations(figures: Sequence[PublishedFigure], runs: Named) -> Table | Non
         rows += _ways_to_9_s(label, run, printed)
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "What would have to happen | System | >Mean | >Min | >Max | Unit | Verdict",
         name="arm2022-explanations",
         title="What gives the switch of 190 ms and the periods of 9 s (Arm et al. 2022)",
-        columns=("What would have to happen", "System", "Mean", "Min", "Max", "Unit", "Verdict"),
-        rows=tuple(rows),
-        numeric=frozenset({2, 3, 4}),
+        rows=rows,
         notes=(
             "One counter per core: a span from core to core is the true span plus the difference "
             f"of the two counters, modulo 2^32 counts, which are {_WRAP_MS:,.3f} ms at 240 MHz. "

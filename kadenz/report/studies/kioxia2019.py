@@ -45,12 +45,11 @@ def size_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
                     rows.append(_row(what, "ours", system, kernel, percent))
     if len(rows) == theirs:
         return None
-    return Table(
+    return Table.headed(
+        "What | Whose | System | Kernel | >Text, difference in %",
         name="kioxia2019-code-size",
         title="Code size of Kioxia 2019: RISC-V against Cortex-M4",
-        columns=("What", "Whose", "System", "Kernel", "Text, difference in %"),
-        rows=tuple(rows),
-        numeric=frozenset({4}),
+        rows=rows,
         notes=(
             "Kernel, compiler version and whole image differ from the published ones: compare "
             "only the sign and the order of magnitude.",

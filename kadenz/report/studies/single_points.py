@@ -45,24 +45,12 @@ def figure_table(
                         notes[f"{row.paper} {row.where}, {row.system.name}: {row.note}."] = None
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Benchmark | Point | Statistic | >Published | Unit | Clock class | "
+        "System, kernel, place | >Ours | Our unit | Our clock class | Our target",
         name="published-points",
         title="Single figures of the studies, ours next to published",
-        columns=(
-            "Benchmark",
-            "Point",
-            "Statistic",
-            "Published",
-            "Unit",
-            "Clock class",
-            "System, kernel, place",
-            "Ours",
-            "Our unit",
-            "Our clock class",
-            "Our target",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({3, 7}),
+        rows=rows,
         notes=(CLASSES_DIFFER, *notes),
     )
 

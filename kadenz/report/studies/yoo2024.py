@@ -121,12 +121,11 @@ def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
             kinds.append("ours")
     if not published or "ours" not in kinds:
         return None
-    return Table(
+    return Table.headed(
+        "Whose | System | Joint | >Out | >Back | Unit | Clock class",
         name="yoo2024-figure-15",
         title="Largest position error of each joint (Yoo and Choi 2024, figure 15)",
-        columns=("Whose", "System", "Joint", "Out", "Back", "Unit", "Clock class"),
-        rows=tuple(rows),
-        numeric=frozenset({3, 4}),
+        rows=rows,
         notes=(
             "Published: the study's statement on all joints of a real arm. Ours: largest magnitude "
             "over all cycles. Simulated drives follow better than real ones.",

@@ -46,27 +46,13 @@ def accounting_table(runs: Named) -> Table:
                     words(record.reason),
                 )
             )
-    return Table(
+    return Table.headed(
+        "Target | Benchmark | Point | >Planned | >Taken | >Missed | >Not measured | "
+        ">Overrun | >Cold per lane | >Drains | >Proofs checked | >Proofs failed | Status | "
+        "Reason",
         name="accounting",
         title="Accounting and proof",
-        columns=(
-            "Target",
-            "Benchmark",
-            "Point",
-            "Planned",
-            "Taken",
-            "Missed",
-            "Not measured",
-            "Overrun",
-            "Cold per lane",
-            "Drains",
-            "Proofs checked",
-            "Proofs failed",
-            "Status",
-            "Reason",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset(range(3, 12)),
+        rows=rows,
         notes=(
             "planned = taken + missed + not measured. A missed sample did not happen; one not "
             "measured was never attempted. Overrun samples were taken and are in the figures.",

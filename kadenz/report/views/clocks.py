@@ -65,24 +65,13 @@ def clock_table(runs: Named) -> Table:
                 ),
             )
         )
-    return Table(
+    return Table.headed(
+        "Target | Clock class | Clock | Rate | >Bits | One tick is | "
+        "Resolution (min / median / max ticks) | Cost of a read (min / median / max ticks) | "
+        "Monotonic | Checked against | Rate error",
         name="clocks",
         title="Clocks",
-        columns=(
-            "Target",
-            "Clock class",
-            "Clock",
-            "Rate",
-            "Bits",
-            "One tick is",
-            "Resolution (min / median / max ticks)",
-            "Cost of a read (min / median / max ticks)",
-            "Monotonic",
-            "Checked against",
-            "Rate error",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({4}),
+        rows=rows,
     )
 
 

@@ -37,12 +37,11 @@ def event_table(runs: Named) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Run | Event | Reaction | >Count | >First cycle | >Last cycle",
         name="events",
         title="Events",
-        columns=("Run", "Event", "Reaction", "Count", "First cycle", "Last cycle"),
-        rows=tuple(rows),
-        numeric=frozenset({3, 4, 5}),
+        rows=rows,
         notes=(
             "As the target reported them. Events with the same words and the same reaction are one "
             "kind; numbers that vary within a kind are shown as a range.",

@@ -45,26 +45,12 @@ def load_table(runs: Named) -> Table | None:
     ]
     if not rows:
         return None
-    return Table(
+    return Table.headed(
+        "Run | Load | Work | >Workers | Processors | Settings | >Idle machine | >Before | "
+        ">While measuring | >Least in a record | Unit | >% of CPU time | Verified",
         name="loads",
         title="Loads during the measurements",
-        columns=(
-            "Run",
-            "Load",
-            "Work",
-            "Workers",
-            "Processors",
-            "Settings",
-            "Idle machine",
-            "Before",
-            "While measuring",
-            "Least in a record",
-            "Unit",
-            "% of CPU time",
-            "Verified",
-        ),
-        rows=tuple(rows),
-        numeric=frozenset({3, 6, 7, 8, 9, 11}),
+        rows=rows,
         notes=tuple(
             dict.fromkeys(
                 f"{entry.name}: {entry.counter}" for _, run in runs for entry in run.manifest.loads

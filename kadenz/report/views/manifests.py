@@ -77,9 +77,9 @@ def manifest_table(label: str, run: RunResult) -> Table:
         ("host virtual", host.virtual or "no"),
     ]
     rows += [(f"host {key}", value) for key, value in host.facts.items()]
-    return Table(
+    return Table.headed(
+        "What | Value",
         name=labels.slug("manifest", label),
         title=f"Manifest: {label}",
-        columns=("What", "Value"),
         rows=tuple((words(key), words(value, "long")) for key, value in rows if value),
     )
