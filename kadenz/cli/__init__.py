@@ -91,10 +91,12 @@ class LazyGroup(click.Group):
         """The command, its module imported now."""
         if cmd_name not in _COMMANDS:
             return None
+        from kadenz.cli.metavars import with_metavars
+
         module, _, attribute = _COMMANDS[cmd_name][0].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
-        return command
+        return with_metavars(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,6 +9,7 @@ import click
 
 TIMEOUT: dict[str, Any] = {
     "type": click.FloatRange(min=0.1),
+    "metavar": "SECONDS",
     "default": 30.0,
     "show_default": True,
     "help": "Seconds of silence after which a target counts as hung.",

@@ -59,6 +59,12 @@ def test_help_names_a_statistic_in_one_way(name: str) -> None:
         )
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_calls_a_value_by_what_it_is(name: str) -> None:
+    text = kadenz(*name.split(), "--help", env={"COLUMNS": "80"}).stdout
+    assert not re.search(r"--[\w-]+ (TEXT|FLOAT|INTEGER|PATH|DIRECTORY|FILENAME)\b", text)
+
+
 @pytest.mark.parametrize(
     ("text", "value"),
     [
