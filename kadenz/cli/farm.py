@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from kadenz.cli.figures import Percent
 from kadenz.cli.output import write_json
 from kadenz.errors import UsageError
 
@@ -109,17 +110,19 @@ def _tell(text: str) -> None:
 )
 @click.option(
     "--spread",
-    default=0.2,
+    default="20%",
     show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Lengths are within this share of their mean.",
+    type=Percent(),
+    metavar="PERCENT",
+    help="Lengths are within this percentage of their mean.",
 )
 @click.option(
     "--deaths",
-    default=0.01,
+    default="1%",
     show_default=True,
-    type=click.FloatRange(0, 0.9),
-    help="Probability that an attempt is lost and repeated.",
+    type=Percent(most=90.0),
+    metavar="PERCENT",
+    help="Attempts that are lost and repeated: up to 90%.",
 )
 @click.option("--seed", default=1, show_default=True, type=int)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -112,6 +112,8 @@ def test_every_option_with_a_percentage_has_this_notation() -> None:
         ("gate", "--max-worse"),
         ("gate", "--between-runs"),
         ("show", "--worst"),
+        ("farm plan", "--spread"),
+        ("farm plan", "--deaths"),
     }
     for name, flag in found:
         assert options(name)[flag].metavar == "PERCENT"
