@@ -198,6 +198,20 @@ macro_rules! register {
     )+ };
 }
 
+/// Defines the suite's main thread of a framework's minimal application.
+#[cfg(feature = "minimal")]
+#[macro_export]
+macro_rules! minimal {
+    ($framework:ty) => {
+        // SAFETY (of the name): no other object of the image has it.
+        #[allow(unsafe_code)]
+        #[no_mangle]
+        extern "C" fn kdz_suite_main(_: *mut ()) {
+            $crate::minimal::main::<$framework>()
+        }
+    };
+}
+
 // ---- a point of the plan ------------------------------------------------------------------------
 /// `struct kdz_point`: only C looks inside.
 #[repr(C)]

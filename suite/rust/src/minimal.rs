@@ -13,15 +13,3 @@ pub fn main<F: Framework>() -> ! {
         sleep();
     }
 }
-
-/// Defines the suite's main thread for a framework.
-#[macro_export]
-macro_rules! minimal {
-    ($framework:ty) => {
-        #[allow(unsafe_code)] // SAFETY: no other object of the image has this name.
-        #[no_mangle]
-        extern "C" fn kdz_suite_main(_: *mut ()) {
-            $crate::minimal::main::<$framework>()
-        }
-    };
-}
