@@ -133,9 +133,7 @@ def _length(asked: Asked) -> dict[str, list[int]]:
     return {"seconds": [_SECONDS]} if periodic else {"samples": [_SAMPLES]}
 
 
-def _by_instrument(
-    targets: Sequence[str], instrument: Instrument
-) -> dict[Instrument, list[str]]:
+def _by_instrument(targets: Sequence[str], instrument: Instrument) -> dict[Instrument, list[str]]:
     """The plugin watches emulated targets; Linux and the motion program record themselves."""
     from kadenz.config.target_name import parse_target
     from kadenz.lab.profile.watching import records_releases

@@ -314,6 +314,6 @@ _FAULT_REMEDIES = {
     "stack-overflow": "The thread needs a larger stack: raise stack_bytes in its benchmark, or "
     "the port's default",
     "out-of-memory": "The image needs more memory than the board has: fewer or smaller objects",
-    "denied": "The message names the right; with --allow-… the figures carry a warning instead",
+    "denied": "The message names the right; with --allow NAME the figures carry a warning instead",
     "exception": "Registers and their functions are above; addr2line -e gives the lines",
 }

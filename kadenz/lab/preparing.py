@@ -174,9 +174,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     return found
 
 
-def _same_image(
-    variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup
-) -> bool:
+def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup) -> bool:
     kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
     built = [(one.kernel_source, one.image, one.isa) for one in (variant.setup, setup)]
     marks = marks_of(variant.instrument), marks_of(instrument)
@@ -226,9 +224,7 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
         if key not in catalog_of:
             catalog_of[key] = _catalog(one, own, request)
         if image not in counter_of:
-            counter_of[image] = check_counter(
-                one.name, one.instrument, one.image, one.setup.guest
-            )
+            counter_of[image] = check_counter(one.name, one.instrument, one.image, one.setup.guest)
             warnings_of[image] = port_warnings(one.name, one.image, one.setup)
         name = named(one.name, catalog_of[key].hello)
         jobs.append(

@@ -156,7 +156,7 @@ def test_a_stream_cut_inside_a_frame_is_also_a_finding() -> None:
         ("stack-overflow", "stack_bytes"),
         ("out-of-memory", "memory"),
         ("exception", "addr2line"),
-        ("denied", "--allow-"),
+        ("denied", "--allow NAME"),
     ],
 )
 def test_a_fault_is_reported_with_registers_thread_and_remedy(kind: str, hint: str) -> None:
