@@ -23,8 +23,9 @@ from kadenz.store import read_run
 from tests import browser
 from tests.docs.pages import ROOT
 from tests.report.test_page import Html
+from tests.report.test_period_shares import NOT_MEASURED
 from tests.report.test_standings import Medians, kernels, loaded, page_of, points_of
-from tests.synthetic import HIFIVE1, LINUX, Point, linux_points, manifest, write_run
+from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, linux_points, manifest, write_run
 
 
 def report(file: Path, *runs: Path) -> str:
@@ -177,14 +178,40 @@ def written(folder: Path) -> dict[str, list[Path]]:
         several.append(write_run(folder / "several", made, linux_points(rng, 300)))
     one = write_run(folder / "one", manifest(LINUX, warnings=warnings), linux_points(rng, 300))
     sides = loaded(folder / "sides", 3, {"none": 20_000.0, "disk": 30_000.0})
-    return {"one": [one], "sides": [run.path for run in sides], "several": several}
+    return {
+        "one": [one],
+        "sides": [run.path for run in sides],
+        "several": several,
+        "demo": demo(folder / "demo"),
+    }
+
+
+def demo(folder: Path) -> list[Path]:
+    """Three kernels in instructions and under a timing model, and three systems of other units."""
+    lacks = {f"itc/{name}": f"no {name}: its own is awaited by tasks" for name in "abcdef"}
+    times = {f"micro/{name}-switch-sampled": 100 + 9 * at for at, name in enumerate("abcdefghijk")}
+    medians: Medians = {"itc/queue": (100, 200, 400), **times, **lacks}
+    found = kernels(folder / "counter", *[medians] * 3)
+    for run in kernels(folder / "model", *[medians] * 3, words=["x", "y", "z"]):
+        clock = run.manifest.clock
+        clock.clock_class, clock.unit, clock.hz = "cycle-model", "cycle", 168_000_000
+        made = manifest(STM32F4, clock=clock, id=f"model-{run.manifest.target.name[0]}")
+        made.target.name = run.manifest.target.name
+        points = [*points_of(medians), NOT_MEASURED]
+        found.append(read_run(write_run(folder / "modelled", made, points)))
+    others = [manifest({**LINUX, "name": "posix/linux@host"}), manifest(HIFIVE1)]
+    exact = manifest(HIFIVE1, id="exact")
+    exact.clock.clock_class, exact.clock.unit = "cycle-exact", "cycle"
+    written = [write_run(folder / "others", one, points_of(medians)) for one in (*others, exact)]
+    return [*(run.path for run in found), *written]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    found = {name: folder / f"{name}.html" for name in ("one", "sides", "several")}
-    for name, runs in written(folder).items():
+    runs_of = written(folder)
+    found = {name: folder / f"{name}.html" for name in runs_of}
+    for name, runs in runs_of.items():
         report(found[name], *runs)
     return found
 
@@ -199,7 +226,7 @@ seen = pytest.mark.skipif(not browser.program(), reason="no Chromium")
 
 
 @seen
-@pytest.mark.parametrize("name", ["one", "sides", "several"])
+@pytest.mark.parametrize("name", ["one", "sides", "several", "demo"])
 def test_nothing_is_cut_on_a_screen_a_phone_and_paper(
     name: str, pages: dict[str, Path], screen: browser.Browser
 ) -> None:
@@ -212,7 +239,7 @@ def test_nothing_is_cut_on_a_screen_a_phone_and_paper(
 
 
 @seen
-@pytest.mark.parametrize("name", ["one", "sides", "several"])
+@pytest.mark.parametrize("name", ["one", "sides", "several", "demo"])
 def test_a_report_is_at_most_four_pages_of_paper(
     name: str, pages: dict[str, Path], screen: browser.Browser
 ) -> None:
