@@ -140,7 +140,7 @@ def test_a_run_without_footprint_is_read() -> None:
     assert msgspec.convert(older, BuildEntry).footprint == []
 
 
-def test_minimal_applications_stand_beside_each_other_without_what_scripts_reserve() -> None:
+def test_minimal_applications_are_compared_without_what_scripts_reserve() -> None:
     builds = [(name, image(name, scale)) for name, scale in (("arm", 1), ("riscv", 2))]
     assert footprint.minimal(builds) is None
     for (_, made), code in zip(builds, (400, 500), strict=True):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What stands for the suite in a minimal application: one task that wakes at every tick.
+//! The suite of a minimal application: one task that wakes at every tick.
 //! `suite/minimal/minimal.c` is the same for kernels in C.
 
 use crate::abi::sleep;
