@@ -210,7 +210,7 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
         (LINUX, "load = 'cpu,workers=two'", "not a number", "workers=2"),
         (LINUX, "load = 'cpu,workerz=2'", "no key `workerz`", "`workers`"),
         (STM32, 'load = "cpu"', "runs on this Linux", ""),
-        (STM32, 'guest = "load=cpu"', "`guest` does not concern", ""),
+        (STM32, 'guest = "load=cpu"', "no target of this run is a guest", "name one"),
         (LINUX, 'bus = "interface=lo"', "has no bus", ""),
     ],
 )

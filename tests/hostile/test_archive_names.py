@@ -21,6 +21,7 @@ from kadenz.archive.checking import Findings, check
 from kadenz.archive.objects import is_object
 from kadenz.archive.place import Place, open_archive
 from kadenz.archive.restore import restore
+from kadenz.archive.rows import NAMES
 from kadenz.config.manifest import SCHEMA_VERSION
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
 from tests.archive.test_archive import contents, made, rows
@@ -365,7 +366,7 @@ def test_a_wrong_or_missing_column_names_its_object(column: str, archive: Place)
     good = object_of(archive, "runs/*/one.parquet")
     whole = good.read_bytes()
     table = pq.read_table(good, partitioning=None)
-    at = table.column_names.index(column)
+    at, named = table.column_names.index(column), NAMES.get(column, column)
     words = pa.array(["no number"] * table.num_rows)
     changed = {
         "missing": table.remove_column(at),
@@ -377,7 +378,7 @@ def test_a_wrong_or_missing_column_names_its_object(column: str, archive: Place)
         for kind, hostile in changed.items():
             kept = file.read_bytes()
             store(file, hostile)
-            code, text = answer("archive", "query", f'SELECT "{column}" FROM stored')
+            code, text = answer("archive", "query", f'SELECT "{named}" FROM stored')
             if kind == "missing" or column != "conditions":
                 assert code == EXIT_FAILED, (id, kind, text)
                 assert f"{id}.parquet" in text, (id, kind, text)
