@@ -15,7 +15,7 @@ import pytest
 from kadenz.config.target_name import TargetName
 from kadenz.errors import LoadFailed, ToolMissing, UsageError
 from kadenz.lab.condition import Condition
-from kadenz.lab.conditions.load import Load, LoadChoice
+from kadenz.lab.conditions.load import NO_OPTIONS, Load, LoadChoice
 from kadenz.lab.job import Result
 from kadenz.lab.measure import measure
 from kadenz.lab.progress import Progress
@@ -58,7 +58,8 @@ def run(
 ) -> tuple[Result, Run]:
     """A run under a load that may be weak: its strength is not under test."""
     one = job(folder, [target], points)
-    one.conditions = (Load(load, Options(workers=1, allow_weak=weak)),) if load else ()
+    options = NO_OPTIONS if load == "none" else Options(workers=1, allow_weak=weak)
+    one.conditions = (Load(load, options),) if load else ()
     result = measure(one, folder / "runs", Progress(), threading.Event())
     return result, read_run(result.folder)
 
@@ -110,7 +111,7 @@ def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyP
 
 def test_a_load_is_recorded_in_conditions_and_rates(tmp_path: Path) -> None:
     result, kept = run(tmp_path, Scripted([said(record(10))]))
-    assert kept.manifest.condition_values["load"] == "memory"
+    assert kept.manifest.condition_values["load"] == "memory,workers=1"
     assert "-load-memory" in kept.path.name
     (entry,) = kept.manifest.loads
     assert (entry.name, entry.workers, entry.unit) == ("memory", 1, "MB/s moved")
