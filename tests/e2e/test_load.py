@@ -79,9 +79,9 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     assert "load effective: interrupt: " in answer.stderr
     runs = {run.manifest.condition_values["load"]: run for run in map(read_run, output.iterdir())}
-    assert set(runs) == {"none", "interrupt+paging"}
+    assert set(runs) == {"none", "interrupt+paging,workers=1"}
     assert runs["none"].manifest.loads == []
-    entries = {entry.name: entry for entry in runs["interrupt+paging"].manifest.loads}
+    entries = {entry.name: entry for entry in runs["interrupt+paging,workers=1"].manifest.loads}
     assert set(entries) == {"interrupt", "paging"}
     for entry in entries.values():
         assert entry.workers == 1
@@ -93,9 +93,11 @@ def test_a_campaign_is_measured_under_each_of_its_loads(tmp_path: Path) -> None:
     assert left_behind(output) == []
 
     shown = kadenz("show", *(run.path for run in runs.values())).stdout
-    assert "load interrupt+paging" in shown and "load none" in shown
-    compared = kadenz("compare", *(runs[name].path for name in ("none", "interrupt+paging")))
-    assert "interrupt+paging" in compared.stdout
+    assert "load interrupt+paging,workers=1" in shown and "load none" in shown
+    compared = kadenz(
+        "compare", *(runs[name].path for name in ("none", "interrupt+paging,workers=1"))
+    )
+    assert "interrupt+paging,workers=1" in compared.stdout
 
 
 def test_nothing_is_left_after_kadenz_is_killed_under_load(start: Start, tmp_path: Path) -> None:
