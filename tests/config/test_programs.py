@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a board says of its own program's options is what the program's sources declare."""
+"""Options of a program in its board's table are those that its sources declare."""
 
 from __future__ import annotations
 
