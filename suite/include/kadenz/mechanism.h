@@ -109,10 +109,16 @@ struct kdz_mechanism {
     const char *(*missing)(void);
 };
 
-/* The section may not have the name of a function: the assembler would take one for the other. */
+/* The section may not have the name of a function: the assembler would take one for the other. A
+ * minimal application asks for no mechanism, so that the linker may leave them out. */
+#ifdef KDZ_MINIMAL
+#define KDZ_IN_TABLE
+#else
+#define KDZ_IN_TABLE __attribute__((section("kdz_mechanisms"), used, no_reorder))
+#endif
 #define KDZ_MECHANISM(ident)                                                                       \
     extern const struct kdz_mechanism *const kdz_mechanism_##ident;                                \
-    __attribute__((section("kdz_mechanisms"), used, no_reorder))                                   \
+    KDZ_IN_TABLE                                                                                   \
     const struct kdz_mechanism *const kdz_mechanism_##ident = &(ident)
 
 /* Registers an ability, beside the code that has it:
