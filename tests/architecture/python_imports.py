@@ -18,8 +18,9 @@ from pathlib import Path
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
 # regular_files: files that others wrote; json_text: their JSON; user_cache: where private tools
-# are; visible_text: text of others; owner: whose a folder is; blas: its threads; side_by_side: work
-# on every processor; values: executions that files alone decide).
+# are; visible_text: text of others; discovery: modules of a package; owner: whose a folder is;
+# blas: its threads; side_by_side: work on every processor; values: executions that files alone
+# decide).
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "user_cache": {"owner", "errors"},
@@ -30,6 +31,7 @@ ARROWS: dict[str, set[str]] = {
     "json_text": set(),
     "regular_files": set(),
     "visible_text": set(),
+    "discovery": set(),
     "owner": set(),
     "blas": set(),
     "side_by_side": set(),
@@ -71,6 +73,7 @@ ARROWS: dict[str, set[str]] = {
     "load": {"config", "owner", "errors"},
     "tuning": {"config", "machine_files", "json_text", "errors"},
     "lab": {
+        "discovery",
         "images",
         "targets",
         "host",
@@ -110,6 +113,7 @@ ARROWS: dict[str, set[str]] = {
     "stats": set(),
     # Where the checkout keeps published/ is the only other thing it needs.
     "analysis": {
+        "discovery",
         "store",
         "stats",
         "config.clock_step",
@@ -137,6 +141,7 @@ ARROWS: dict[str, set[str]] = {
         "errors",
     },
     "report": {
+        "discovery",
         "archive",
         "analysis",
         "stats",

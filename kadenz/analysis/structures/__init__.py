@@ -7,8 +7,6 @@ and comparisons ask of it. Its records are found by their lanes and companions, 
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +16,7 @@ import numpy.typing as npt
 
 from kadenz.analysis.units import Unit
 from kadenz.config.manifest import LaneEntry, RecordEntry
+from kadenz.discovery import classes_of
 from kadenz.stats.replicate import LessLoop
 from kadenz.store import Run
 
@@ -81,14 +80,7 @@ class Structure:
 @cache
 def kinds() -> tuple[type[Structure], ...]:
     """Every kind, in the order of the modules' names."""
-    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
-    modules = [importlib.import_module(name) for name in names]
-    return tuple(
-        kind
-        for module in modules
-        for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, Structure) and kind is not Structure
-    )
+    return tuple(classes_of(__name__, Structure))
 
 
 def structures_of(run: Run, entry: RecordEntry) -> tuple[Structure, ...]:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -15,6 +13,7 @@ from kadenz.config.key_values import Notation
 from kadenz.config.lab_file import find_lab
 from kadenz.config.target_name import lab_target
 from kadenz.config.toml import did_you_mean
+from kadenz.discovery import classes_of
 from kadenz.errors import ConfigError, UsageError
 from kadenz.lab.condition import Choice, Option
 
@@ -28,14 +27,7 @@ _NOTHING = Campaign(name="", title="", targets=[], benchmark=[])  # asks for no 
 @cache
 def kinds() -> tuple[type[Choice], ...]:
     """Every kind, in order."""
-    found = []
-    for module in pkgutil.iter_modules(__path__):
-        names = vars(importlib.import_module(f"{__name__}.{module.name}"))
-        found += [
-            kind
-            for kind in names.values()
-            if isinstance(kind, type) and issubclass(kind, Choice) and kind is not Choice
-        ]
+    found = classes_of(__name__, Choice)  # type: ignore[type-abstract]  # only its subclasses
     return tuple(sorted(found, key=lambda kind: kind.order))
 
 

@@ -8,14 +8,13 @@ with what every benchmark has.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
 from kadenz.analysis.results import RunResult
+from kadenz.discovery import modules_of
 from kadenz.report.table import Table
 from kadenz.report.tables import Named
 
@@ -45,9 +44,7 @@ class Family:
 @cache
 def declared() -> dict[str, Family]:
     """Every declared family by its name, in the order of their places."""
-    names = [one.name for one in pkgutil.iter_modules(__path__)]
-    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
-    found = [family for module in modules for family in module.FAMILIES]
+    found = [family for module in modules_of(__name__) for family in module.FAMILIES]
     return {family.name: family for family in sorted(found, key=lambda one: one.place)}
 
 

@@ -7,8 +7,6 @@ if it has nothing to show. Page, navigation, CSV, Markdown and SVG follow from t
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -16,6 +14,7 @@ from typing import Literal
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RunResult
 from kadenz.analysis.shared import SharedPoint
+from kadenz.discovery import modules_of
 from kadenz.report.sections import Section
 from kadenz.report.tables import Named
 
@@ -45,6 +44,5 @@ class Report:
 
 def sections_of(report: Report) -> tuple[Section, ...]:
     """The sections of every view, in the order of their places."""
-    names = [f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__)]
-    views = sorted(map(importlib.import_module, names), key=lambda view: view.PLACE)
+    views = sorted(modules_of(__name__), key=lambda view: view.PLACE)
     return tuple(section for view in views for section in view.sections(report))
