@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -15,6 +15,7 @@ from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
 from kadenz.cli.run_options import RunOptions
 from kadenz.cli.timeout_option import TIMEOUT
+from kadenz.config.campaign import Chosen
 from kadenz.errors import UsageError
 
 _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
@@ -51,7 +52,7 @@ _WHAT, _HOW, _RESULTS = "What to measure", "How to measure", "Results"
 @option(
     _HOW,
     "--instrument",
-    type=click.Choice(["counter", "scope", "model", "pins"]),
+    type=click.Choice(get_args(Chosen)),
     help="How time is measured: by a counter on the target; from outside by a scope; from "
     "outside in cycles of a timing model of the core; or by the counter, with pins that a logic "
     "analyser sees. Default: the campaign's, else counter.",
