@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from kadenz.cli.option_groups import declared
-from kadenz.config.board_link import WAYS, BoardLink
+from kadenz.config.board_link import WAYS
 from kadenz.config.key_values import Key
 from kadenz.lab.condition import Option
 
@@ -32,8 +29,3 @@ _BOARD = Option(
     ),
 )
 board_option = declared(_BOARD, "A board on the desk")
-
-
-def link_of(options: Mapping[str, Any]) -> BoardLink:
-    """The link that the option describes."""
-    return BoardLink(**options[_BOARD.key])

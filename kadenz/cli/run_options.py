@@ -8,13 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kadenz.cli.board_option import link_of
+from kadenz.config.board_link import BoardLink
 from kadenz.lab.conditions import kinds
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-    from kadenz.config.board_link import BoardLink
     from kadenz.config.manifest import Instrument
 
 
@@ -71,7 +70,7 @@ class RunOptions:
             What(**_values_of(What, values)),
             How(**_values_of(How, values)),
             Results(**_values_of(Results, values)),
-            link_of(values),
+            BoardLink(**values["board"]),
             {option.key: values[option.key] for kind in kinds() for option in kind.options},
         )
 
