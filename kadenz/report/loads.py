@@ -5,13 +5,6 @@ from __future__ import annotations
 
 from kadenz.config.manifest import LoadEntry, Manifest
 
-_NONE = "none"
-
-
-def load_of(manifest: Manifest) -> str:
-    """The load's name as requested; "none" if no load was requested."""
-    return manifest.condition_values.get("load") or _NONE
-
 
 def described(entry: LoadEntry) -> str:
     """ "disk: 141 MB/s written (idle 1.38)"."""
