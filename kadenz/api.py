@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kadenz.analysis import LaneResult, RecordResult, analyse_record
 from kadenz.analysis.named_point import NamedPoint
+from kadenz.analysis.parameters import columns_of
 from kadenz.analysis.runs import refusal
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.lab_file import output_folder
@@ -266,14 +267,14 @@ class Run:
         counts = [samples.size for samples in series]
         index = _joined([np.arange(count) for count in counts], np.int64)
         cold = np.repeat(np.array([record.entry.cold for record, _ in wanted], np.int64), counts)
-        return {
+        found = {
             **_point_columns(wanted, counts),
             "index": index,
             "cold": index < cold,
             "value": _joined(series, np.float64),
             "unit": _repeated([record.unit for record, _ in wanted], counts),
-            **_parameter_columns([record for record, _ in wanted], counts),
         }
+        return found | _parameter_columns(wanted, counts, found)
 
     def figures(self, bench: str = "") -> Columns:
         """One entry for each statistic of each lane: target, record, bench, lane, the fields of
@@ -287,11 +288,11 @@ class Run:
         lists = [list(record.figures(lane).values()) for record, lane in wanted]
         counts = [len(figures) for figures in lists]
         rows = [figure for figures in lists for figure in figures]
-        return {
+        found = {
             **_point_columns(wanted, counts),
             **{f.name: _column([getattr(row, f.name) for row in rows]) for f in fields(Figure)},
-            **_parameter_columns([record for record, _ in wanted], counts),
         }
+        return found | _parameter_columns(wanted, counts, found)
 
     def to_pandas(self, bench: str = "", *, figures: bool = False) -> Any:
         """`columns`, or with `figures` these, as a DataFrame. ToolMissing without pandas."""
@@ -348,10 +349,11 @@ def _point_columns(wanted: Wanted, counts: list[int]) -> Columns:
     }
 
 
-def _parameter_columns(records: list[Record], counts: list[int]) -> Columns:
+def _parameter_columns(wanted: Wanted, counts: list[int], others: Columns) -> Columns:
+    records = [record for record, _ in wanted]
     return {
-        name: _repeated([record.params.get(name) for record in records], counts)
-        for name in _parameters(records)
+        column: _repeated([record.params.get(name) for record in records], counts)
+        for name, column in columns_of(_parameters(records), others).items()
     }
 
 
@@ -364,7 +366,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
     kinds = {type(value) for value in values}
     if kinds == {int}:
         return np.array(values, dtype=np.int64)
-    if kinds and kinds <= {int, float, type(None)} and kinds != {type(None)}:
+    if kinds and kinds <= {int, float, type(None)}:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
     return np.array(values, dtype=object)
 

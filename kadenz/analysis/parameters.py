@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.params import Params, Value
@@ -50,3 +50,9 @@ class Points:
             return False
         stated = self._defaults.get(bench, {}).get(name)
         return stated == {value} if stated else _LACKED.get(name) == value
+
+
+def columns_of(names: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """The column of each parameter in a table that also has the columns `taken`: its name, or
+    `param_NAME` where that is the name of another column."""
+    return {name: f"param_{name}" if name in taken else name for name in names}

@@ -21,6 +21,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from kadenz.analysis import analyse
+from kadenz.analysis.parameters import columns_of
 from kadenz.analysis.results import Samples
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import LaneEntry, RecordEntry
@@ -33,6 +34,8 @@ from kadenz.visible_text import spreadsheet_cell
 
 CHUNK = 1 << 16  # samples formatted at once: about 5 MB of text
 ROW_GROUP = 1 << 20  # rows of a parquet row group
+_OF_RECORD = ("run", "target", "clock_class", "record", "bench", "status")
+_OF_SAMPLE = ("lane", "index", "cold")
 
 
 @dataclass(frozen=True)
@@ -73,28 +76,28 @@ class _Table:
             for record in run.manifest.records
         ]
         self.values = list(dict.fromkeys([*ticks, *shown]))
+        self._behind = [*_OF_SAMPLE, *self.values, *map(_beside, self.kinds)]
+        self.named = columns_of(self.parameters, {*_OF_RECORD, *self._behind})
 
     def columns(self) -> list[str]:
         """The names of the columns."""
-        head = ["run", "target", "clock_class", "record", "bench", "status"]
-        beside = map(_beside, self.kinds)
-        return [*head, *self.parameters, "lane", "index", "cold", *self.values, *beside]
+        return [*_OF_RECORD, *self.named.values(), *self._behind]
 
     def series(self) -> Iterator[_Series]:
         """Every lane of every run."""
         for run in self._runs:
             yield from _series(run)
 
-    def cells(self, params: Params) -> Row:
-        """The parameters of a point, each as its column has it; None for those it lacks."""
+    def cells(self, params: Params, named: dict[str, str]) -> Row:
+        """The parameters of a point by their columns `named`; None for those it lacks."""
         return {
-            name: kind(params[name]) if name in params else None
+            named[name]: kind(params[name]) if name in params else None
             for name, kind in self.parameters.items()
         }
 
     def identity(self, series: _Series) -> Row:
         """The cells that all samples of a lane share."""
-        return _identity(series) | self.cells(series.record.params)
+        return _identity(series) | self.cells(series.record.params, self.named)
 
 
 def _series(run: Run) -> Iterator[_Series]:
@@ -196,7 +199,7 @@ def _figures(part: Samples, unit: Unit) -> list[float]:
 
 def _summary_rows(runs: Sequence[Run]) -> list[Row]:
     """One row per lane; parameters and ranks as columns; gaps in words."""
-    table, rows = _Table(runs), []
+    table, rows, params = _Table(runs), [], []
     for run in runs:
         head = {
             "run": run.manifest.id,
@@ -207,11 +210,12 @@ def _summary_rows(runs: Sequence[Run]) -> list[Row]:
         for record in analyse(run).records:
             for row in record_rows(record):
                 flat = {key: value for key, value in row.items() if not isinstance(value, dict)}
-                flat |= table.cells(row["params"])
                 flat |= {f"native_{name}": rank for name, rank in row["ranks"].items()}
                 flat["gaps"] = "; ".join(f"{k}: {v}" for k, v in row.get("gaps", {}).items())
                 rows.append(head | flat)
-    return rows
+                params.append(row["params"])
+    named = columns_of(table.parameters, {column for row in rows for column in row})
+    return [row | table.cells(point, named) for row, point in zip(rows, params, strict=True)]
 
 
 def _summary_csv(runs: Sequence[Run], out: TextIO) -> None:
@@ -325,7 +329,7 @@ def _schema(table: _Table, pa: Any) -> Any:
         "value_ticks": pa.int64(),
     }
     types = {int: pa.int64(), str: words}
-    kinds |= {name: types[kind] for name, kind in table.parameters.items()}
+    kinds |= {table.named[name]: types[kind] for name, kind in table.parameters.items()}
     kinds |= {_beside(kind): pa.int64() for kind in table.kinds}
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in table.columns()])
 

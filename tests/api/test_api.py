@@ -14,6 +14,7 @@ import pytest
 
 import kadenz
 from kadenz.analysis import analyse
+from kadenz.config.params import Params
 from kadenz.errors import NothingThere, ToolMissing, UsageError
 from kadenz.store import read_run
 from tests.synthetic import LINUX, STM32F4, Point, Samples, manifest, write_run
@@ -176,6 +177,23 @@ def test_a_batch_and_a_window_have_what_one_execution_takes(tmp_path: Path) -> N
     (counted,) = run["thread-metric/basic"]
     assert counted.figure("per_execution").value == 30.0
     assert "per_execution" not in run["micro/a"][0].figures()
+
+
+def test_a_parameter_with_the_name_of_a_column_hides_none(tmp_path: Path) -> None:
+    """Of a benchmark of one's own: its values are below `param_NAME`."""
+    params: Params = dict.fromkeys(("value", "low", "high", "index", "lane", "target"), 77)
+    samples = np.full(5, 9, np.uint32)
+    run = kadenz.Run(
+        write_run(tmp_path, manifest(STM32F4), [Point("my/own", {"all": samples}, params)])
+    )
+    columns = run.columns("my/own")
+    assert set(columns["value"]) == {9.0} and set(columns["param_value"]) == {77}
+    assert list(columns["index"]) == [0, 1, 2, 3, 4] and set(columns["lane"]) == {"all"}
+    assert set(columns["target"]) == {run.target} and set(columns["low"]) == {77}
+    figures = run.figures("my/own")
+    assert set(figures["param_low"]) == {77} and set(figures["param_value"]) == {77}
+    assert np.isnan(figures["low"]).all() and 9.0 in set(figures["value"])
+    assert set(figures["index"]) == {77}
 
 
 def test_pandas_gets_the_columns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
