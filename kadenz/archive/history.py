@@ -14,13 +14,12 @@ from kadenz.archive.objects import run_object
 from kadenz.archive.place import Place
 from kadenz.archive.points import ArchivedPoints
 from kadenz.archive.query import connect, run_sql
-from kadenz.archive.rows import NAMES, QUANTILES, params_text
+from kadenz.archive.rows import params_text
 from kadenz.config.manifest import REPEATABLE, Manifest
 from kadenz.config.params import Params
 from kadenz.json_text import read_json
 from kadenz.stats.change_points import LEAST, Change, change_points
 
-STATISTICS = ("min", *(NAMES.get(name, name) for name in QUANTILES), "max", "mean")
 # A series is one system measured in one way; these columns tell series apart. The configuration
 # does not: a history is there to show what a change of it did.
 KEY = (
@@ -130,8 +129,8 @@ def histories(
 ) -> list[Series]:
     """The series whose target or benchmark matches one of `selectors` (globs; none: all).
 
-    `statistic`: one of STATISTICS; `label`: only runs that were added with it. Partial runs and
-    records that are not ok are left out. A parameter that a run lacks had its default.
+    `statistic`: one of `archive.statistics`; `label`: only runs that were added with it. Partial
+    runs and records that are not ok are left out. A parameter that a run lacks had its default.
     """
     return histories_beside(place, None, selectors, statistic=statistic, label=label)[0]
 

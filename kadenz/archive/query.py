@@ -10,7 +10,8 @@ from typing import Any
 
 from kadenz.archive.objects import EVERY_RUN, EVERY_SAMPLES
 from kadenz.archive.place import Place, need_duckdb
-from kadenz.archive.rows import COLUMNS, LISTS, NAMES, ROWS
+from kadenz.archive.rows import COLUMNS, LISTS, ROWS
+from kadenz.archive.statistics import NAMES
 from kadenz.archive.tables import lane_table, sample_pieces
 from kadenz.errors import StoreError, UsageError
 

@@ -20,11 +20,10 @@ from kadenz.analysis.structures.windows import windows_of
 from kadenz.analysis.systems import system_conditions
 from kadenz.analysis.units import unit_of
 from kadenz.archive.place import need_pyarrow
+from kadenz.archive.statistics import QUANTILES
 from kadenz.config.manifest import LaneEntry, Manifest, RecordEntry
 from kadenz.store import Run
 
-QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}  # as objects hold them
-NAMES = {"p50": "median", "p999": "p99.9"}  # in SQL, and everywhere else
 # Column -> Arrow type, in the order of the table `records` (docs/reference/archive.md).
 COLUMNS = {
     "run": "string",

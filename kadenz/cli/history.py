@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kadenz.archive.statistics import STATISTICS
 from kadenz.cli.archive_option import archive_option, find_archive
 from kadenz.cli.output import write_json
 from kadenz.errors import UsageError
@@ -23,7 +24,7 @@ _SHOWN = 24  # newest runs in the sparkline
 @archive_option
 @click.option(
     "--statistic",
-    type=click.Choice(["min", "median", "p90", "p99", "p99.9", "max", "mean"]),
+    type=click.Choice(STATISTICS),
     default="median",
     show_default=True,
     help="Figure of each run.",

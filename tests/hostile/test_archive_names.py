@@ -21,7 +21,7 @@ from kadenz.archive.checking import Findings, check
 from kadenz.archive.objects import is_object
 from kadenz.archive.place import Place, open_archive
 from kadenz.archive.restore import restore
-from kadenz.archive.rows import NAMES
+from kadenz.archive.statistics import NAMES
 from kadenz.config.manifest import SCHEMA_VERSION
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
 from tests.archive.test_archive import contents, made, rows
