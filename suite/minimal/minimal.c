@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The suite of a minimal application (KDZ_MINIMAL): one thread that wakes at every
+ * The suite of a minimal application: one thread that wakes at every
  * tick. suite/rust/src/minimal.rs is the same for kernels in Rust.
  */
 #include "kadenz/kernel.h"

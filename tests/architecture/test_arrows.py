@@ -50,7 +50,7 @@ def test_measuring_and_reading_meet_only_in_the_run_folder() -> None:
     measuring, reading = reached("lab"), reached("report")
     assert measuring & {"analysis", "report", "stats"} == set()
     assert reading & {"lab", "images", "targets", "host", "load", "tuning", "wire"} == set()
-    below = {"owner", "json_text", "regular_files", "user_cache", "errors"}
+    below = {"discovery", "owner", "json_text", "regular_files", "user_cache", "errors"}
     assert measuring & reading == {"store", "config"} | below
     assert reached("stats") == {"stats"}
 

@@ -110,10 +110,8 @@ struct kdz_mechanism {
 };
 
 /* The section may not have the name of a function: the assembler would take one for the other. A
- * minimal application asks for no mechanism, so that the linker may leave them out. */
-#ifdef KDZ_MINIMAL
-#define KDZ_IN_TABLE
-#else
+ * build without mechanisms (suite/minimal) defines it as nothing: the linker leaves them out. */
+#ifndef KDZ_IN_TABLE
 #define KDZ_IN_TABLE __attribute__((section("kdz_mechanisms"), used, no_reorder))
 #endif
 #define KDZ_MECHANISM(ident)                                                                       \
