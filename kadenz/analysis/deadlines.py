@@ -8,12 +8,13 @@ deadline). A cycle never requested from the target is "not measured" and is not 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from kadenz.analysis.modelled import at_ends, has_interval
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import DeadlineOrigin, LaneEntry, RecordEntry
 from kadenz.config.params import PERIOD, Value
@@ -53,7 +54,8 @@ class Asked:
 class Deadline:
     """A deadline in force; `limit` is in the unit of the record's figures.
 
-    `limit` None: the record's clock cannot express it, and `reason` says why.
+    `reason` says why it is not judged: the record's clock cannot express it, and `limit` is None,
+    or a timing model's interval contains it.
     """
 
     quantity: Quantity
@@ -225,7 +227,8 @@ def misses_of(
     and the number of cold ones; `runs.point_misses` fetches them.
     """
     parts = [_lane(run, entry, *one, asked) for run, entry, lanes in runs for one in lanes]
-    deadline = next((part.deadline for part in parts if part.deadline), None)
+    stated = [part.deadline for part in parts if part.deadline]
+    deadline = next((one for one in stated if one.reason), stated[0] if stated else None)
     if not parts or (deadline is None and not any(part.entry.missed for part in parts)):
         return None
     late = [part.late for part in parts]
@@ -275,6 +278,11 @@ def _lane(
     first = min(cold, samples.size)
     if deadline is not None and deadline.limit is not None:
         is_late = samples * np.float64(unit.scale) > deadline.limit
+        unknown = _undecided(run, record, entry, is_late, deadline.limit / unit.scale)
+        if unknown:
+            why = f"{deadline} is inside the model's interval of {unknown:,} cycles"
+            deadline = replace(deadline, reason=why)
+            return _Counted(entry, deadline, samples.size - first, None, first, 0, None)
     elif deadline is not None and deadline.origin == "period" and not entry.overrun:
         is_late = np.zeros(samples.size, dtype=np.bool_)
     else:
@@ -291,6 +299,18 @@ def _lane(
         int(is_late[:first].sum()),
         _cycles(run, record, entry, is_late, first),
     )
+
+
+def _undecided(
+    run: Run, record: RecordEntry, entry: LaneEntry, is_late: Samples, limit: float
+) -> int:
+    """How many cycles a timing model leaves open: `limit` ticks are inside their intervals."""
+    if not has_interval(record, entry):
+        return 0
+    ends = [one.samples(record, entry) > limit for one in at_ends(run)]
+    if any(end.size != is_late.size for end in ends):
+        return is_late.size
+    return int((ends[0] != ends[1]).sum())
 
 
 def _cycles(
@@ -325,7 +345,7 @@ def _rate(
     for part in parts:
         if part.deadline is None:
             return None, "no deadline is set: late cycles are not counted"
-        if part.cycles is None and part.deadline.limit is None:
+        if part.cycles is None and part.deadline.reason:
             return None, part.deadline.reason
         if part.cycles is None:
             return None, "the cycles that did not happen were not recorded"

@@ -12,6 +12,7 @@ from kadenz.analysis.comparing import statistic_name
 from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.limits import MISSES, Limit
 from kadenz.analysis.matching import Key, SameRuns, match
+from kadenz.analysis.modelled import at_ends, has_interval
 from kadenz.analysis.runs import measured_words, point_misses, refusal
 from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
 from kadenz.analysis.units import unit_of
@@ -60,20 +61,12 @@ def _at(
     run, entry = same.runs[0]
     unit = unit_of(entry.unit, run.manifest.clock)
     most = limit.within(unit)
-    series: list[Series] = []
-    refused = ""
-    for one, its in same.runs:
-        why, samples = series_of(one, its, lane)
-        if samples is None:
-            refused = f"{one.path.name}: {why}"
-        else:
-            series.append(samples)
-    if refused:
-        answer: Answer = "inconclusive", "", refused
-    elif limit.statistic == "max":
-        answer = _maximum(same, lane, series, limit, most)
-    else:
-        answer = _estimated(same, series, limit, most, between_runs)
+    answer = _answer(same, lane, limit, most, between_runs)
+    if answer[0] != "inconclusive" and _is_modelled(same):
+        least, largest = (_answer(end, lane, limit, most, between_runs) for end in _ends(same))
+        if least[0] != largest[0]:
+            why = f"the model's interval, {least[1]} to {largest[1]}, contains the limit"
+            answer = "inconclusive", answer[1], why
     outcome, found, reason = _complete(same, answer)
     return Check(
         target=key.group or run.manifest.target.name,
@@ -91,6 +84,29 @@ def _at(
         runs=same.folders,
         seconds=same.seconds,
     )
+
+
+def _answer(same: SameRuns, lane: str, limit: Limit, most: float, between_runs: float) -> Answer:
+    series: list[Series] = []
+    for run, entry in same.runs:
+        why, samples = series_of(run, entry, lane)
+        if samples is None:
+            return "inconclusive", "", f"{run.path.name}: {why}"
+        series.append(samples)
+    if limit.statistic == "max":
+        return _maximum(same, lane, series, limit, most)
+    return _estimated(same, series, limit, most, between_runs)
+
+
+def _is_modelled(same: SameRuns) -> bool:
+    """Whether samples are middles of a timing model's intervals."""
+    return any(has_interval(entry, lane) for _, entry in same.runs for lane in entry.series)
+
+
+def _ends(same: SameRuns) -> list[SameRuns]:
+    """The point as the model's least costs have it, and as its largest ones."""
+    each = [[(end, entry) for end in at_ends(run)] for run, entry in same.runs]
+    return [SameRuns(list(runs)) for runs in zip(*each, strict=True)]
 
 
 def _relation(limit: Limit) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kadenz.analysis.deadlines import deadline_of
+from kadenz.analysis.modelled import has_interval
 from kadenz.analysis.units import unit_of
 from kadenz.config.manifest import ClockEntry, RecordEntry
 from kadenz.config.params import PERIOD, Value, number
@@ -65,6 +66,8 @@ class Running:
         self._bins += np.bincount(places, minlength=self._bins.size)
         number = [one.name for one in self._record.series].index(entry.name)
         deadline = deadline_of(self._record, self._unit, lane=number)
+        if has_interval(self._record, self._record.series[number]):
+            return  # a sample is the middle of its interval
         if deadline is not None and deadline.limit is not None:
             self._late += int((warm * np.float64(self._unit.scale) > deadline.limit).sum())
 

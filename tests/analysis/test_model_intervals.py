@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A sample of a timing model is the middle of an interval: what is inside it is not decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from kadenz.analysis import analyse
+from kadenz.analysis.deadlines import Misses, parse_deadline
+from kadenz.analysis.gating import gate
+from kadenz.analysis.limits import parse_limit
+from kadenz.cli.run_figures import Running
+from kadenz.config.manifest import DeadlineEntry
+from kadenz.store import Run, read_run
+from tests.synthetic import EMULATED_CLOCK, STM32F4, Point, Samples, manifest, write_run
+
+CLOCK = msgspec.structs.replace(
+    EMULATED_CLOCK, clock_class="cycle-model", unit="cycle", hz=168_000_000
+)
+CYCLES = np.arange(2000, dtype=np.uint32)
+
+
+def run_of(folder: Path, low: float, high: float, *, ends: bool = True, rare: int = 0) -> Run:
+    """Wake-ups of 1 ms in model cycles, the last `rare` of them ten times as late."""
+    factor = np.ones(CYCLES.size)
+    factor[CYCLES.size - rare :] = 10
+
+    def cycles(value: float) -> Samples:
+        return np.rint(value * factor).astype(np.uint32)
+
+    lanes: dict[str, Samples] = {"core0": cycles((low + high) / 2), "core0:cycle": CYCLES}
+    if ends:
+        lanes |= {"core0:low": cycles(low), "core0:high": cycles(high)}
+    point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
+    return read_run(write_run(folder, manifest(STM32F4, clock=CLOCK), [point]))
+
+
+def judged(run: Run, deadline: str) -> Misses:
+    misses = analyse(run, deadlines=[parse_deadline(deadline)]).records[0].misses
+    assert misses is not None
+    return misses
+
+
+@pytest.mark.parametrize(
+    ("deadline", "late"),
+    [("5us", 2000), ("10us", None), ("20us", 0), ("1600 cycles", None), ("900 cycles", 2000)],
+)
+def test_a_deadline_inside_the_interval_is_not_judged(
+    tmp_path: Path, deadline: str, late: int | None
+) -> None:
+    """10 µs have 1,680 cycles: between 1,400 and 2,900 the chip may keep them or not."""
+    misses = judged(run_of(tmp_path, 1400, 2900), deadline)
+    assert misses.late == late
+    assert ("inside the model's interval of 2,000 cycles" in misses.words) == (late is None)
+    assert (misses.rate is None) == (late is None)
+
+
+def test_one_cycle_that_may_be_late_leaves_the_count_open(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 100, 200, rare=3)
+    assert "interval of 3 cycles" in judged(run, "1500 cycles").words
+    assert judged(run, "900 cycles").late == 3
+    assert judged(run, "2100 cycles").late == 0
+
+
+def test_the_period_is_kept_by_both_ends(tmp_path: Path) -> None:
+    """The default deadline, 168,000 cycles."""
+    kept, late, unknown = (
+        analyse(run_of(tmp_path / str(high), low, high)).records[0].misses
+        for low, high in ((1400, 2900), (169_000, 171_000), (1400, 400_000))
+    )
+    assert kept is not None and kept.late == 0
+    assert late is not None and late.late == 2000
+    assert unknown is not None and unknown.late is None
+
+
+def test_a_model_without_ranges_is_judged_by_its_samples(tmp_path: Path) -> None:
+    """Ibex: every parameter has one value, so a sample is exact within the model."""
+    run = run_of(tmp_path, 1400, 2900, ends=False)
+    assert judged(run, "2149 cycles").late == 2000 and judged(run, "2150 cycles").late == 0
+
+
+@pytest.mark.parametrize("statistic", ["max", "median", "p99"])
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [("1300", "fail"), ("2000", "inconclusive"), ("3000", "pass")]
+)
+def test_a_limit_inside_the_interval_is_not_judged(
+    tmp_path: Path, statistic: str, limit: str, outcome: str
+) -> None:
+    text = f"cyclic/* {statistic} <= {limit} cycles"
+    answer = gate([run_of(tmp_path, 1400, 2900)], [], limits=[parse_limit(text)])
+    assert answer.outcome == outcome
+    assert answer.checks
+    interval = "the model's interval, 1,400 to 2,900, contains the limit"
+    assert [check.reason == interval for check in answer.checks] == [outcome == "inconclusive"]
+
+
+def test_a_limit_on_misses_is_not_judged_inside_the_interval(tmp_path: Path) -> None:
+    run = run_of(tmp_path, 1400, 2900)
+    limits = [parse_limit("cyclic/* misses = 0")]
+    outcomes = [
+        gate([run], [], limits=limits, deadlines=[parse_deadline(deadline)]).outcome
+        for deadline in ("5us", "10us", "20us")
+    ]
+    assert outcomes == ["fail", "inconclusive", "pass"]
+
+
+def test_repetitions_are_judged_at_both_ends(tmp_path: Path) -> None:
+    runs = [run_of(tmp_path / name, 1400, 2900) for name in ("a", "b")]
+    outcomes = [
+        gate(runs, [], limits=[parse_limit(f"cyclic/* median <= {most} cycles")]).outcome
+        for most in (1300, 2000, 3000)
+    ]
+    assert outcomes == ["fail", "inconclusive", "pass"]
+
+
+def test_a_running_figure_counts_no_late_cycle_of_an_interval(tmp_path: Path) -> None:
+    deadline = DeadlineEntry(quantity="10us", origin="campaign")
+    missed = []
+    for ends in (True, False):
+        run = run_of(tmp_path / str(ends), 1400, 2900, ends=ends)
+        record = msgspec.structs.replace(run.manifest.records[0], deadline=deadline)
+        running = Running(record, CLOCK)
+        running.add(0, run.samples(record))
+        missed.append(running.missed)
+    assert missed == [0, 2000]
