@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
 from kadenz.analysis.judging import Outcome
-from kadenz.analysis.parameters import Named, Points
+from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
 from kadenz.analysis.standings import Group, Verdicts, exact, groups_of, standings
@@ -97,12 +97,12 @@ class PairAnswer:
 
     def benchmarks(self) -> dict[str, Outcome | None]:
         """The outcome of each benchmark's median; None if its points differ in it."""
-        found: dict[str, set[Outcome]] = {}
+        by_bench: dict[str, set[Outcome]] = {}
         for point in self.deciding:
-            found.setdefault(point.bench, set()).add(point.outcome)
+            by_bench.setdefault(point.bench, set()).add(point.outcome)
         return {
             bench: next(iter(outcomes)) if len(outcomes) == 1 else None
-            for bench, outcomes in found.items()
+            for bench, outcomes in by_bench.items()
         }
 
 
@@ -158,13 +158,12 @@ def _pairs_to_compare(
 def _verdicts(runs: Sequence[Run], pairs: Sequence[PairAnswer]) -> Verdicts:
     """The outcome of each compared variant's median at a point."""
     same = Points(record for run in runs for record in run.manifest.records)
-    found: dict[tuple[int, str, Named], Outcome] = {
-        (one.candidate, point.bench, same.of(point.bench, point.params)): point.outcome
-        for one in pairs
-        for point in one.points
+    return {
+        (pair.candidate, point.bench, same.of(point.bench, point.params)): point.outcome
+        for pair in pairs
+        for point in pair.points
         if point.is_middle
     }
-    return found
 
 
 def pair(result: SideBySide, threshold: float) -> PairAnswer:
@@ -180,7 +179,7 @@ def _deadlines(
 ) -> list[DeadlineAnswer]:
     """Every point with a deadline: those of interest first, starting with periodic work."""
     same = Points(record for run in runs for record in run.manifest.records)
-    found: dict[object, list[Keeping]] = {}
+    keepings: dict[object, list[Keeping]] = {}
     names: dict[object, RecordResult] = {}
     for number, variant in enumerate(variants):
         points: dict[object, list[tuple[int, RecordResult]]] = {}
@@ -200,8 +199,8 @@ def _deadlines(
             )
             if misses is not None:
                 names.setdefault(key, members[0][1])
-                found.setdefault(key, []).append(Keeping(number, misses, members[0][1].unit))
-    made = [
+                keepings.setdefault(key, []).append(Keeping(number, misses, members[0][1].unit))
+    answers = [
         DeadlineAnswer(
             bench=names[key].bench,
             params=names[key].params,
@@ -209,10 +208,10 @@ def _deadlines(
             deadline=sides[0].misses.deadline,
             sides=tuple(sides),
         )
-        for key, sides in found.items()
+        for key, sides in keepings.items()
         if sides[0].misses.deadline is not None
     ]
-    return sorted(made, key=lambda one: (not one.of_interest, one.nature != "periodic"))
+    return sorted(answers, key=lambda answer: (not answer.of_interest, answer.nature != "periodic"))
 
 
 def _compared(
@@ -239,9 +238,9 @@ def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAn
             key = point.target, point.bench, tuple(sorted(point.params.items())), point.statistic
             groups.setdefault(key, []).append(point)
     unjudged = [p.reason for p in result.points if p.outcome == "not-comparable"]
-    made = [_point(lanes) for lanes in groups.values()]
-    made.sort(key=lambda one: one.nature != "periodic")
-    return PairAnswer(left, right, tuple(made), threshold, tuple(dict.fromkeys(unjudged)))
+    answers = [_point(lanes) for lanes in groups.values()]
+    answers.sort(key=lambda answer: answer.nature != "periodic")
+    return PairAnswer(left, right, tuple(answers), threshold, tuple(dict.fromkeys(unjudged)))
 
 
 def _point(lanes: Sequence[PointComparison]) -> PointAnswer:
@@ -260,16 +259,16 @@ def _point(lanes: Sequence[PointComparison]) -> PointAnswer:
 
 def _distance(point: PointComparison) -> float:
     """The size of the change, as a factor."""
-    found = change_of(point)
-    return 1.0 if found is None else max(found[0], 1.0 / found[0])
+    change = change_of(point)
+    return 1.0 if change is None else max(change[0], 1.0 / change[0])
 
 
 def change_of(point: PointComparison) -> tuple[float, float, float] | None:
     """B / A with its interval, of zero width for exact figures; None without a ratio."""
     base, cand = point.figures
-    made = point.comparison.ratio if point.comparison is not None else None
-    if made is not None and not point.exact and made.value > 0.0:
-        return made.value, made.low, made.high
+    ratio = point.comparison.ratio if point.comparison is not None else None
+    if ratio is not None and not point.exact and ratio.value > 0.0:
+        return ratio.value, ratio.low, ratio.high
     if base is None or cand is None or min(base, cand) <= 0.0:
         return None
     return cand / base, cand / base, cand / base

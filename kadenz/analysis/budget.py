@@ -107,26 +107,28 @@ def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
         key: units.work(text, f"overheads.{key}") for key, text in given.overheads.given.items()
     }
     overheads = overheads_of(measured, len(given.task), by_hand)
-    if "blocking" not in by_hand and any(one.section for one in given.task):
+    if "blocking" not in by_hand and any(task.section for task in given.task):
         overheads["blocking"] = replace(overheads["blocking"], too_small=LOCKS)
-    kernel = Kernel(tick_period=tick, **{name: one.ticks for name, one in overheads.items()})
+    kernel = Kernel(
+        tick_period=tick, **{name: overhead.ticks for name, overhead in overheads.items()}
+    )
     tasks = _tasks(given, units, measured, kernel)
-    asked = utilisation([_periodic(one) for one in tasks], Kernel())
+    asked = utilisation([_periodic(task) for task in tasks], Kernel())
     if asked > 1:
         raise UsageError(
             f"{given.name}: the tasks ask for {float(100 * asked):.1f} % of one processor",
             remedy="Lengthen periods or shorten execution times: no schedule exists",
         )
-    model = [_periodic(one) for one in tasks]
+    model = [_periodic(task) for task in tasks]
     bounds = response_times(model, kernel)
     tasks = [
         replace(
-            one,
+            task,
             bound=bound,
-            blocking=one.blocking + (kernel.blocking if below else 0),
+            blocking=task.blocking + (kernel.blocking if below else 0),
             too_small=overheads["blocking"].too_small if below else "",
         )
-        for one, bound, below in zip(tasks, bounds, _below(tasks), strict=True)
+        for task, bound, below in zip(tasks, bounds, _below(tasks), strict=True)
     ]
     return Budget(
         name=given.name,
@@ -142,33 +144,33 @@ def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
     )
 
 
-def workload_points(found: Budget) -> tuple[Params, int]:
+def workload_points(budget: Budget) -> tuple[Params, int]:
     """Parameters and number of samples of `workload/taskset` that run the set.
 
     Its window is twice the longest period, and holds every task's first two jobs. UsageError for
     a set that the workload cannot carry.
     """
-    if len(found.tasks) > WORKLOAD_TASKS:
+    if len(budget.tasks) > WORKLOAD_TASKS:
         raise UsageError(
-            f"{found.name}: {len(found.tasks)} tasks, and {WORKLOAD} runs up to {WORKLOAD_TASKS}",
+            f"{budget.name}: {len(budget.tasks)} tasks, and {WORKLOAD} runs up to {WORKLOAD_TASKS}",
             remedy="Leave --target out: the bounds need no workload",
         )
-    if len({task.urgency for task in found.tasks}) < len(found.tasks):
+    if len({task.urgency for task in budget.tasks}) < len(budget.tasks):
         raise UsageError(
-            f"{found.name}: tasks share a priority, and {WORKLOAD} gives each its own",
+            f"{budget.name}: tasks share a priority, and {WORKLOAD} gives each its own",
             remedy="Give each task its own `priority`, or leave --target out",
         )
-    window = 2 * max(task.period_ticks for task in found.tasks)
-    samples = sum(-(-window // task.period_ticks) for task in found.tasks)
-    return _params(found.tasks), samples
+    window = 2 * max(task.period_ticks for task in budget.tasks)
+    samples = sum(-(-window // task.period_ticks) for task in budget.tasks)
+    return _params(budget.tasks), samples
 
 
 def _params(tasks: Sequence[TaskBudget]) -> Params:
     params: Params = {}
     for place in range(WORKLOAD_TASKS):
-        one = tasks[place] if place < len(tasks) else None
-        params[f"period{place + 1}_ticks"] = one.period_ticks if one else 0
-        params[f"work{place + 1}"] = math.floor(one.execution) if one else 0
+        task = tasks[place] if place < len(tasks) else None
+        params[f"period{place + 1}_ticks"] = task.period_ticks if task else 0
+        params[f"work{place + 1}"] = math.floor(task.execution) if task else 0
     return params
 
 
@@ -201,7 +203,7 @@ def _tasks(
     given: TaskSet, units: TaskUnits, measured: Measurements, kernel: Kernel
 ) -> list[TaskBudget]:
     """The tasks, the most urgent first, without bounds."""
-    bare = [_task(one, units, measured) for one in given.task]
+    bare = [_task(task, units, measured) for task in given.task]
     order = {
         "rate-monotonic": lambda place: bare[place].period,
         "deadline-monotonic": lambda place: bare[place].deadline,
@@ -211,13 +213,13 @@ def _tasks(
     urgency = _urgencies(given, places)
     uses = [
         Use(
-            one.name,
+            task.name,
             urgency[place],
             section.resource,
-            units.work(section.length, _where(one, "section.length")),
+            units.work(section.length, _where(task, "section.length")),
         )
-        for place, one in enumerate(given.task)
-        for section in one.section
+        for place, task in enumerate(given.task)
+        for section in task.section
     ]
     return [
         replace(
@@ -233,39 +235,39 @@ def _urgencies(given: TaskSet, places: Sequence[int]) -> dict[int, int]:
     """By place in the file: 1 for the least urgent; equal where given priorities are equal."""
     if given.priorities != "given":
         return {place: len(places) - at for at, place in enumerate(places)}
-    known = sorted({one.priority or 0 for one in given.task})
+    known = sorted({task.priority or 0 for task in given.task})
     return {place: known.index(given.task[place].priority or 0) + 1 for place in places}
 
 
-def _task(one: TaskEntry, units: TaskUnits, measured: Measurements) -> TaskBudget:
-    ticks = units.kernel_ticks(one.period, _where(one, "period"))
+def _task(task: TaskEntry, units: TaskUnits, measured: Measurements) -> TaskBudget:
+    ticks = units.kernel_ticks(task.period, _where(task, "period"))
     period = ticks * units.tick
     execution = (
-        units.work(one.execution, _where(one, "execution")) if one.execution else Fraction(0)
+        units.work(task.execution, _where(task, "execution")) if task.execution else Fraction(0)
     )
-    if one.measured is not None:
-        longest = _longest(measured, one.measured.bench, _where(one, "measured.bench"))
-        execution += one.measured.times * longest
+    if task.measured is not None:
+        longest = _longest(measured, task.measured.bench, _where(task, "measured.bench"))
+        execution += task.measured.times * longest
     return TaskBudget(
-        name=one.name,
+        name=task.name,
         urgency=0,
         execution=execution,
         period_ticks=ticks,
         period=period,
-        deadline=units.span(one.deadline, _where(one, "deadline")) if one.deadline else period,
+        deadline=units.span(task.deadline, _where(task, "deadline")) if task.deadline else period,
         blocking=0,
         bound=math.inf,
     )
 
 
-def _where(one: TaskEntry, key: str) -> str:
-    return f"task `{one.name}`: {key}"
+def _where(task: TaskEntry, key: str) -> str:
+    return f"task `{task.name}`: {key}"
 
 
 def _longest(measured: Measurements, text: str, where: str) -> int:
     """The longest sample of the records that `text` selects, in ticks of the clock."""
     points = parse_points(text, where)
-    found = [
+    maxima = [
         int(np.max(run.samples(entry, lane)))
         for run in measured.runs
         for entry in run.manifest.records
@@ -275,21 +277,21 @@ def _longest(measured: Measurements, text: str, where: str) -> int:
         for lane in entry.series
         if lane.taken
     ]
-    if not found:
+    if not maxima:
         raise UsageError(
             f"{where}: no run here has samples of {text}",
             remedy=f"kadenz run {points.bench} --target {measured.target}, and name that run too",
         )
-    return max(found)
+    return max(maxima)
 
 
-def _periodic(one: TaskBudget) -> PeriodicTask:
-    return PeriodicTask(one.execution, one.period, one.deadline, one.urgency, one.blocking)
+def _periodic(task: TaskBudget) -> PeriodicTask:
+    return PeriodicTask(task.execution, task.period, task.deadline, task.urgency, task.blocking)
 
 
 def _below(tasks: Sequence[TaskBudget]) -> list[bool]:
     """Whether a task has a less urgent one."""
-    return [any(other.urgency < one.urgency for other in tasks) for one in tasks]
+    return [any(other.urgency < task.urgency for other in tasks) for task in tasks]
 
 
 # ---- observed ------------------------------------------------------------------------------------
@@ -305,15 +307,15 @@ def _with_observed(tasks: Sequence[TaskBudget], runs: Sequence[Run]) -> list[Tas
         if entry.bench == WORKLOAD and not refusal(entry) and params == entry.params
         for place in range(len(tasks))
     }
-    return [replace(one, observed=observed.get(place)) for place, one in enumerate(tasks)]
+    return [replace(task, observed=observed.get(place)) for place, task in enumerate(tasks)]
 
 
 def _longest_response(run: Run, entry: RecordEntry, place: int) -> Observed | None:
     lane = entry.series[0]
     beside = entry.companions(lane)
-    own = run.samples(entry, beside["task"]) == place + 1
-    if not own.any():
+    of_task = run.samples(entry, beside["task"]) == place + 1
+    if not of_task.any():
         return None
-    spans, jobs = run.samples(entry, lane)[own], run.samples(entry, beside["job"])[own]
+    spans, jobs = run.samples(entry, lane)[of_task], run.samples(entry, beside["job"])[of_task]
     worst = int(np.argmax(spans))
-    return Observed(int(own.sum()), float(spans[worst]), int(jobs[worst]))
+    return Observed(int(of_task.sum()), float(spans[worst]), int(jobs[worst]))

@@ -162,11 +162,11 @@ def compare_sides(
     for key, left in matched.baseline.items():
         right = matched.candidate.get(key)
         if right is not None:
-            found = None if deadlines is None else asks_for_deadlines(left, right, deadlines)
-            asked = [*statistics, "max"] if found is not None else statistics
+            misses = None if deadlines is None else asks_for_deadlines(left, right, deadlines)
+            asked = [*statistics, "max"] if misses is not None else statistics
             opened += _open_point(key, left, right, asked, threshold, between_runs, histories)
-            if found is not None:
-                opened += _open_misses(key, left, right, found, between_runs)
+            if misses is not None:
+                opened += _open_misses(key, left, right, misses, between_runs)
     compared = _judged(opened, threshold)
     if together:
         compared = _all_together(compared)
@@ -195,7 +195,7 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
     """Withdraws changes that are not significant after Holm correction."""
     asked = [i for i, point in enumerate(points) if point.in_question]
     adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
-    made = list(points)
+    corrected = list(points)
     for i, p in zip(asked, adjusted.tolist(), strict=True):
         point = dataclasses.replace(points[i], p_together=p)
         if point.outcome in ("better", "worse") and p > ALPHA and point.repeats:
@@ -212,8 +212,8 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
                 f"over {len(asked)} comparisons: chance gives one like it in {100.0 * p:.0f} % of "
                 "such calls. Measure more rounds",
             )
-        made[i] = point
-    return made
+        corrected[i] = point
+    return corrected
 
 
 def _p_changed(point: PointComparison) -> float | None:
@@ -261,8 +261,8 @@ def _open_point(
     units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
     across, context = _across(left, right), _context(left, right)
     unjudged: Outcome = "context" if context else "not-comparable"
-    (one, first), (other, entry) = left.runs[0], right.runs[0]
-    unlike = not same_work((one.manifest, first), (other.manifest, entry))
+    (left_run, first), (right_run, entry) = left.runs[0], right.runs[0]
+    unlike = not same_work((left_run.manifest, first), (right_run.manifest, entry))
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
     opened = []
     for lane in lanes_of(first):
@@ -283,7 +283,7 @@ def _open_point(
                 continue
             if asked is not None:
                 questions[name] = asked
-            made = PointComparison(
+            comparison = PointComparison(
                 target=_title(key.group, left, right),
                 bench=key.bench,
                 params=dict(key.params),
@@ -301,19 +301,19 @@ def _open_point(
                 measured=right,
                 unlike=unlike,
             )
-            opened.append(_Open(made, asked, (*runs, name)))
+            opened.append(_Open(comparison, asked, (*runs, name)))
     return opened
 
 
 def _open_misses(
-    key: Key, left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
+    key: Key, left: SameRuns, right: SameRuns, misses: list[list[Misses]], between_runs: float
 ) -> list[_Open]:
     """The miss rate of a point, all lanes together."""
     across, context = _across(left, right), _context(left, right)
-    asked = None if across or context else question_of_misses(left, right, found, between_runs)
+    asked = None if across or context else question_of_misses(left, right, misses, between_runs)
     kinds = [same.runs[0][0].manifest.clock.clock_class for same in (left, right)]
     units = [Unit("% of cycles", "percent_of_cycles", 1.0, kind, False) for kind in kinds]
-    made = PointComparison(
+    comparison = PointComparison(
         target=_title(key.group, left, right),
         bench=key.bench,
         params=dict(key.params),
@@ -321,7 +321,7 @@ def _open_misses(
         units=(units[0], units[1]),
         statistic=MISSES,
         outcome="context" if context else "not-comparable",
-        figures=(rates(found[0]), rates(found[1])),
+        figures=(rates(misses[0]), rates(misses[1])),
         comparison=None,
         classes=(kinds[0], kinds[1]),
         nature=left.nature,
@@ -330,7 +330,7 @@ def _open_misses(
         measured=right,
     )
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
-    return [_Open(made, asked, (*runs, MISSES))]
+    return [_Open(comparison, asked, (*runs, MISSES))]
 
 
 def _figures(series: list[list[Series]], statistic: str | float) -> Figures:
@@ -340,35 +340,37 @@ def _figures(series: list[list[Series]], statistic: str | float) -> Figures:
 def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
     """Every comparison with its verdict; points of the same runs share their spread."""
     families: dict[tuple[str, ...], list[int]] = {}
-    for i, one in enumerate(opened):
-        if one.asked is not None:
-            families.setdefault(one.family, []).append(i)
-    made = [one.made for one in opened]
+    for i, pending in enumerate(opened):
+        if pending.asked is not None:
+            families.setdefault(pending.family, []).append(i)
+    judged = [pending.made for pending in opened]
     for members in families.values():
         questions = [asked for i in members if (asked := opened[i].asked) is not None]
         for i, asked, spread in zip(members, questions, spreads(questions), strict=True):
             verdict = decide(asked, spread, threshold)
-            made[i] = dataclasses.replace(
-                made[i],
+            judged[i] = dataclasses.replace(
+                judged[i],
                 outcome=verdict.outcome,
                 figures=verdict.figures,
                 comparison=verdict.comparison,
                 reason=verdict.reason,
                 exact=verdict.exact,
             )
-    return made
+    return judged
 
 
 def _across(left: SameRuns, right: SameRuns) -> str:
     """Why the figures of both sides have no ratio; "" if they have one."""
-    made = [run.manifest for run, _ in (*left.runs, *right.runs)]
-    classes = list(dict.fromkeys(one.clock.clock_class for one in made))
+    manifests = [run.manifest for run, _ in (*left.runs, *right.runs)]
+    classes = list(dict.fromkeys(manifest.clock.clock_class for manifest in manifests))
     if len(classes) > 1:
         return f"clock classes {' and '.join(classes)} have no common unit"
-    sets = list(dict.fromkeys(one.target.arch for one in made))
+    sets = list(dict.fromkeys(manifest.target.arch for manifest in manifests))
     if classes == ["instruction"] and len(sets) > 1:
         return f"instructions of {' and '.join(sets)} are not the same work"
-    models = list(dict.fromkeys(one.clock.model.name for one in made if one.clock.model))
+    models = list(
+        dict.fromkeys(manifest.clock.model.name for manifest in manifests if manifest.clock.model)
+    )
     if len(models) > 1:
         return f"cycles of the models {' and '.join(models)} are not the same cycles"
     return ""

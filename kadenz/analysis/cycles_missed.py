@@ -29,26 +29,29 @@ def asks_for_deadlines(
     Deadlines are judged for periodic work, if the user set one, and if a cycle missed. For other
     benchmarks a period alone is not a deadline. Also None if the late cycles are unknown.
     """
-    found: list[list[Misses]] = [[], []]
-    for side, same in zip(found, (left, right), strict=True):
+    sides: list[list[Misses]] = [[], []]
+    for side, same in zip(sides, (left, right), strict=True):
         for run, entry in same.runs:
             misses = None if refusal(entry) else point_misses([(run, entry)], deadlines)
             if misses is None or misses.late is None or not misses.asked:
                 return None
             side.append(misses)
-    every = [*found[0], *found[1]]
+    every = [*sides[0], *sides[1]]
     periodic = left.nature == "periodic"
-    stated = any(one.deadline is not None and one.deadline.origin != "period" for one in every)
-    return found if periodic or stated or any(one.missed for one in every) else None
+    stated = any(
+        run_misses.deadline is not None and run_misses.deadline.origin != "period"
+        for run_misses in every
+    )
+    return sides if periodic or stated or any(run_misses.missed for run_misses in every) else None
 
 
-def rates(found: Sequence[Misses]) -> float:
+def rates(side: Sequence[Misses]) -> float:
     """The share of a side's requested cycles that missed, in percent."""
-    return 100.0 * sum(one.missed for one in found) / sum(one.asked for one in found)
+    return 100.0 * sum(misses.missed for misses in side) / sum(misses.asked for misses in side)
 
 
 def question_of_misses(
-    left: SameRuns, right: SameRuns, found: list[list[Misses]], between_runs: float
+    left: SameRuns, right: SameRuns, sides: list[list[Misses]], between_runs: float
 ) -> Question:
     """The miss rates of both sides with their errors.
 
@@ -56,14 +59,14 @@ def question_of_misses(
     comes from the rate's interval, which accounts for bursts (miss_rate.py); if that is unknown,
     from a single occasion, or half an occasion if no cycle missed.
     """
-    figures: Figures = rates(found[0]), rates(found[1])
+    figures: Figures = rates(sides[0]), rates(sides[1])
     runs = [run for run, _ in (*left.runs, *right.runs)]
     repeats = all(run.manifest.target.tier in REPEATABLE for run in runs) and all(
-        len({(one.missed, one.asked) for one in side}) == 1 for side in found
+        len({(misses.missed, misses.asked) for misses in side}) == 1 for side in sides
     )
-    single = all(len(side) == 1 for side in found)
-    none = not any(one.missed for side in found for one in side)
-    base, cand = (Side([_run(one, between_runs) for one in side]) for side in found)
+    single = all(len(side) == 1 for side in sides)
+    none = not any(misses.missed for side in sides for misses in side)
+    base, cand = (Side([_run(misses, between_runs) for misses in side]) for side in sides)
     why = NONE if none else ""
     if single and not repeats and not none:
         why = "one run per side shows no spread of the rate. Measure with `kadenz run --rounds 3`"

@@ -119,18 +119,18 @@ class Misses:
     def line(self) -> str:
         """Misses in a clause: "371 of 2,000 missed 100 µs (campaign), 18.6 % [15.1, 22.4]"."""
         against = f" {self.deadline}" if self.deadline is not None else ""
-        found = f"{self.missed:,} of {self.asked:,} missed{against}"
+        clause = f"{self.missed:,} of {self.asked:,} missed{against}"
         if self.rate is not None:
-            found += f", {self.share_text}"
+            clause += f", {self.share_text}"
         elif self.missed:
-            found += f", {self.share_text}; long-run rate unknown: {self.reason}"
+            clause += f", {self.share_text}; long-run rate unknown: {self.reason}"
         if self.never and self.late:
-            found += f"; {self.never:,} did not happen, {self.late:,} ended late"
+            clause += f"; {self.never:,} did not happen, {self.late:,} ended late"
         elif self.late is None:
-            found += "; late cycles unknown"
+            clause += "; late cycles unknown"
         if self.cold_late:
-            found += f"; {self.cold_late:,} of {self.cold:,} cold cycles late, excluded"
-        return found
+            clause += f"; {self.cold_late:,} of {self.cold:,} cold cycles late, excluded"
+        return clause
 
     @property
     def words(self) -> str:
@@ -168,23 +168,23 @@ def parse_deadline(text: str) -> Asked:
 
 def check_asked(asked: Sequence[Asked], runs: Sequence[Run]) -> None:
     """UsageError for a deadline that applies to no record, or that no clock there can express."""
-    for one in asked:
+    for deadline in asked:
         concerned = [
             (run, entry)
             for run in runs
             for entry in run.manifest.records
-            if one.concerns(entry.bench, entry.params)
+            if deadline.concerns(entry.bench, entry.params)
         ]
         if not concerned:
             known = sorted({e.bench for run in runs for e in run.manifest.records})
             raise UsageError(
-                f"{_OPTION} {one.text}: no such point was measured",
+                f"{_OPTION} {deadline.text}: no such point was measured",
                 remedy=f"Measured points: {', '.join(known) or 'none'}",
             )
         units = [unit_of(entry.unit, run.manifest.clock) for run, entry in concerned]
-        if all(unit.amount(one.quantity) is None for unit in units):
+        if all(unit.amount(deadline.quantity) is None for unit in units):
             raise UsageError(
-                f"{_OPTION} {one.text}: {units[0].cannot_carry(one.quantity)}",
+                f"{_OPTION} {deadline.text}: {units[0].cannot_carry(deadline.quantity)}",
                 remedy=f"Give the deadline in {units[0].label}",
             )
 
@@ -199,9 +199,9 @@ def deadline_of(
     The last of `asked` that applies to the record wins. `lane` is the number of the lane, because
     threads of different periods have different defaults.
     """
-    for one in reversed(asked):
-        if one.concerns(entry.bench, entry.params):
-            return _stated(one.quantity, "command line", unit)
+    for deadline in reversed(asked):
+        if deadline.concerns(entry.bench, entry.params):
+            return _stated(deadline.quantity, "command line", unit)
     if entry.deadline is not None:
         quantity = parse_quantity(entry.deadline.quantity, f"{entry.bench}: deadline")
         return _stated(quantity, entry.deadline.origin, unit)
@@ -226,13 +226,15 @@ def misses_of(
     Each run comes with the lanes to count, each with its samples (taken,) in ticks, in time order,
     and the number of cold ones; `runs.point_misses` fetches them.
     """
-    parts = [_lane(run, entry, *one, asked) for run, entry, lanes in runs for one in lanes]
+    parts = [_lane(run, entry, *lane, asked) for run, entry, lanes in runs for lane in lanes]
     stated = [part.deadline for part in parts if part.deadline]
-    deadline = next((one for one in stated if one.reason), stated[0] if stated else None)
+    deadline = next(
+        (candidate for candidate in stated if candidate.reason), stated[0] if stated else None
+    )
     if not parts or (deadline is None and not any(part.entry.missed for part in parts)):
         return None
     late = [part.late for part in parts]
-    known = [one for one in late if one is not None]
+    known = [count for count in late if count is not None]
     measured = sum(part.measured for part in parts)
     never = sum(part.entry.missed for part in parts)
     not_measured = sum(part.entry.not_measured for part in parts)
@@ -273,7 +275,7 @@ def _lane(
     asked: Sequence[Asked],
 ) -> _Counted:
     unit = unit_of(record.unit, run.manifest.clock)
-    number = next((i for i, one in enumerate(record.series) if one.name == entry.name), 0)
+    number = next((i for i, lane in enumerate(record.series) if lane.name == entry.name), 0)
     deadline = deadline_of(record, unit, asked, number)
     first = min(cold, samples.size)
     if deadline is not None and deadline.limit is not None:
@@ -287,8 +289,8 @@ def _lane(
         is_late = np.zeros(samples.size, dtype=np.bool_)
     else:
         # A target counts overruns of its period itself, but does not record which samples they are.
-        own = deadline is not None and deadline.origin == "period"
-        late = min(entry.overrun, samples.size - first) if own else None
+        by_period = deadline is not None and deadline.origin == "period"
+        late = min(entry.overrun, samples.size - first) if by_period else None
         return _Counted(entry, deadline, samples.size - first, late, first, 0, None)
     return _Counted(
         entry,
@@ -307,7 +309,7 @@ def _undecided(
     """How many cycles a timing model leaves open: `limit` ticks are inside their intervals."""
     if not has_interval(record, entry):
         return 0
-    ends = [one.samples(record, entry) > limit for one in at_ends(run)]
+    ends = [run_at_end.samples(record, entry) > limit for run_at_end in at_ends(run)]
     if any(end.size != is_late.size for end in ends):
         return is_late.size
     return int((ends[0] != ends[1]).sum())
@@ -351,21 +353,23 @@ def _rate(
             return None, "the cycles that did not happen were not recorded"
     series, left = [], list(parts)
     for _, _, lanes in runs:
-        own, left = left[: len(lanes)], left[len(lanes) :]
-        cycles = [part.cycles for part in own if part.cycles is not None]
+        run_parts, left = left[: len(lanes)], left[len(lanes) :]
+        cycles = [part.cycles for part in run_parts if part.cycles is not None]
         # Lanes run in parallel: a pause that stops all of them is one occasion.
-        shortest = min((one.size for one in cycles), default=0)
+        shortest = min((lane_cycles.size for lane_cycles in cycles), default=0)
         if shortest:
-            together = np.vstack([one[:shortest] for one in cycles])
+            together = np.vstack([lane_cycles[:shortest] for lane_cycles in cycles])
             series.append(together.sum(axis=0, dtype=np.uint32))
     each = max((len(lanes) for _, _, lanes in runs), default=1)
     asked = sum(part.measured + part.entry.missed for part in parts)
     missed = sum((part.late or 0) + part.entry.missed for part in parts)
     try:
-        found = miss_rate(series, each=each)
+        estimate = miss_rate(series, each=each)
     except Undefined as error:
         return None, error.reason
-    if found.low is None or found.high is None:
-        return None, found.reason
+    if estimate.low is None or estimate.high is None:
+        return None, estimate.reason
     share = missed / asked
-    return Estimate(share, min(found.low, share), max(found.high, share), found.confidence), ""
+    return Estimate(
+        share, min(estimate.low, share), max(estimate.high, share), estimate.confidence
+    ), ""

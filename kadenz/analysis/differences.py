@@ -144,15 +144,15 @@ _Leaf = tuple[str, tuple[str, ...], str]
 
 def configuration(manifest: Manifest) -> dict[tuple[str, str], str]:
     """Every manifest value that may change a figure, as text by (group, key)."""
-    found = _in_words(manifest)
+    settings = _in_words(manifest)
     for field in msgspec.structs.fields(manifest):
         value = getattr(manifest, field.name)
         if field.name == "records" or (field.name == "host" and manifest.target.tier != "host"):
             continue  # compared point by point; no emulator sees the machine that it runs on
-        for path, words, text in _leaves(value, field.name):
+        for path, names, text in _leaves(value, field.name):
             if not _is_below(path, _IN_WORDS):
-                found[_key(path, words)] = text
-    return found
+                settings[_key(path, names)] = text
+    return settings
 
 
 def _is_below(path: str, fields: Container[str]) -> bool:
@@ -160,41 +160,41 @@ def _is_below(path: str, fields: Container[str]) -> bool:
     return any(".".join(parts[:n]) in fields for n in range(1, len(parts) + 1))
 
 
-def _leaves(value: Any, path: str, words: tuple[str, ...] = ()) -> Iterator[_Leaf]:
+def _leaves(value: Any, path: str, names: tuple[str, ...] = ()) -> Iterator[_Leaf]:
     """The values that count: path of fields, names of the entries on it, and the value as text."""
     if _is_below(path, CANNOT_MATTER) or value in (None, "", [], {}):
         return
     if isinstance(value, msgspec.Struct):
         for field in msgspec.structs.fields(value):
-            if not (words and field.name in _NAMED_BY):  # the name is among the words
-                yield from _leaves(getattr(value, field.name), f"{path}.{field.name}", words)
+            if not (names and field.name in _NAMED_BY):  # `names` has its value
+                yield from _leaves(getattr(value, field.name), f"{path}.{field.name}", names)
     elif isinstance(value, dict):
         for key, inner in value.items():
-            yield from _leaves(inner, path, (*words, str(key)))
+            yield from _leaves(inner, path, (*names, str(key)))
     elif isinstance(value, list) and isinstance(value[0], msgspec.Struct):
         for entry in value:
             named = next(name for name in _NAMED_BY if hasattr(entry, name))
-            yield from _leaves(entry, path, (*words, getattr(entry, named)))
+            yield from _leaves(entry, path, (*names, getattr(entry, named)))
     elif isinstance(value, list | tuple):
-        yield path, words, _SEPARATOR.join(map(str, value))
+        yield path, names, _SEPARATOR.join(map(str, value))
     else:
-        yield path, words, ("no", "yes")[value] if isinstance(value, bool) else str(value)
+        yield path, names, ("no", "yes")[value] if isinstance(value, bool) else str(value)
 
 
-def _key(path: str, words: Sequence[str]) -> tuple[str, str]:
+def _key(path: str, names: Sequence[str]) -> tuple[str, str]:
     """The group and key under which a value is shown."""
     parts = path.split(".")
     at = max(n for n in range(len(parts) + 1) if n == 1 or ".".join(parts[:n]) in _GROUPS)
     group, *named = _GROUPS.get(".".join(parts[:at]), parts[:1])
     rest = [part for part in parts[at:] if part not in _NO_WORDS]
-    return group, " ".join([*words, *named, *rest])
+    return group, " ".join([*names, *named, *rest])
 
 
 def _in_words(manifest: Manifest) -> dict[tuple[str, str], str]:
     """Values that are shown together. The compiled sources come first: the same version may be
     other code."""
     target, clock, build = manifest.target, manifest.clock, manifest.build
-    found = _sources(build) | {
+    settings = _sources(build) | {
         ("target", "kernel"): f"{target.kernel_name} {target.kernel_version}",
         ("target", "board"): target.title or target.board,
         ("clock", "class"): clock.clock_class,
@@ -202,16 +202,16 @@ def _in_words(manifest: Manifest) -> dict[tuple[str, str], str]:
         ("kadenz", "version"): f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
     }
     if build is not None:
-        found["build", "compiler"] = _compiler(build)
-        found["build", "image"] = build.elf_sha256[:12]
+        settings["build", "compiler"] = _compiler(build)
+        settings["build", "image"] = build.elf_sha256[:12]
     if manifest.emulator is not None:
         emulator = manifest.emulator
-        found["emulator", "version"] = f"{emulator.name} {emulator.version}"
+        settings["emulator", "version"] = f"{emulator.name} {emulator.version}"
     if target.tier == "host":
         host = manifest.host
-        found["host", "processor"] = f"{host.cpu} × {host.cpus}"
-        found["host", "virtual"] = host.virtual or "no"
-    return found
+        settings["host", "processor"] = f"{host.cpu} × {host.cpus}"
+        settings["host", "virtual"] = host.virtual or "no"
+    return settings
 
 
 def _ratio(clock: ClockEntry) -> str:
@@ -241,10 +241,12 @@ def _drop_common(tables: list[dict[tuple[str, str], str]], key: tuple[str, str],
     if len(lists) < 2:
         return
     common = set(lists[0]).intersection(*lists[1:])
-    own = [[word for word in one if word not in common] for one in lists]
-    if all(one == own[0] for one in own) and any(one != lists[0] for one in lists):
+    distinct = [[word for word in tokens if word not in common] for tokens in lists]
+    if all(tokens == distinct[0] for tokens in distinct) and any(
+        tokens != lists[0] for tokens in lists
+    ):
         return
-    shown = iter(own)
+    shown = iter(distinct)
     for table in tables:
         if key in table:
             table[key] = by.join(next(shown)) or f"only shared {key[1]}"
@@ -261,7 +263,7 @@ def _of_records(manifest: Manifest, points: Points) -> dict[_Point, dict[str, st
 
 def record_settings(entry: RecordEntry) -> dict[str, str]:
     """Every value of a record that may change its figures, by key."""
-    return {_key(path, words)[1]: text for path, words, text in _leaves(entry, "records")}
+    return {_key(path, names)[1]: text for path, names, text in _leaves(entry, "records")}
 
 
 def _record_differences(manifests: Sequence[Manifest]) -> list[Difference]:
@@ -271,9 +273,9 @@ def _record_differences(manifests: Sequence[Manifest]) -> list[Difference]:
     points = [point for point in tables[0] if all(point in table for table in tables)]
     alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for point in points:
-        own = [table[point] for table in tables]
-        for key in dict.fromkeys(key for one in own for key in one):
-            values = tuple(one.get(key, ABSENT) for one in own)
+        by_run = [table[point] for table in tables]
+        for key in dict.fromkeys(key for settings in by_run for key in settings):
+            values = tuple(settings.get(key, ABSENT) for settings in by_run)
             if len(set(values)) > 1:
                 alike.setdefault((key, values), []).append(point[0])
     return [
@@ -293,15 +295,16 @@ def differences(manifests: Sequence[Manifest]) -> list[Difference]:
         return []
     tables = [configuration(manifest) for manifest in manifests]
     for table, entries in zip(tables, aligned(manifests, conditions_of), strict=True):
-        table.update({("condition", one.kind): one.value for one in entries})  # or the usual value
+        # An entry that is not stated has the usual value.
+        table.update({("condition", entry.kind): entry.value for entry in entries})
     _drop_common(tables, ("build", "flags"), " ")
     _drop_common(tables, ("emulator", "arguments"), _SEPARATOR)
     keys = list(dict.fromkeys(key for table in tables for key in table))
     groups = list(dict.fromkeys(group for group, _ in keys))
     keys.sort(key=lambda key: groups.index(key[0]))
-    found = []
+    rows = []
     for group, key in keys:
         values = tuple(table.get((group, key), ABSENT) for table in tables)
         if len(set(values)) > 1:
-            found.append(Difference(group, key, values))
-    return found + _record_differences(manifests)
+            rows.append(Difference(group, key, values))
+    return rows + _record_differences(manifests)

@@ -116,17 +116,17 @@ def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]
 def _one_against(point: PointComparison, most: float, p: float | None, among: int) -> Check:
     ratio = point.comparison.ratio if point.comparison is not None else None
     base, cand = point.figures
-    found = f"{figure_text(base)} → {figure_text(cand)}"
+    change = f"{figure_text(base)} → {figure_text(cand)}"
     outcome: Outcome = "inconclusive"
     reason = point.reason
     if point.reason == SAME:
         outcome = "pass"
     elif point.reason == ONE_RUN:
-        found += f", {change_words(ratio.value)}" if ratio is not None else ""
+        change += f", {change_words(ratio.value)}" if ratio is not None else ""
     elif ratio is not None:
-        found += f", {change_words(ratio.value)}"
+        change += f", {change_words(ratio.value)}"
         if not ratio.zero_width:
-            found += f" [{change_words(ratio.low)}, {change_words(ratio.high)}]"
+            change += f" [{change_words(ratio.low)}, {change_words(ratio.high)}]"
         if point.repeats and base is not None and cand is not None:
             outcome, reason = _exactly(point, ratio, base, cand, most)
         elif point.comparison is not None and not point.comparison.decidable:
@@ -145,7 +145,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
     elif point.outcome == "equivalent":
         outcome = "pass"
     elif point.exact and base and cand:
-        found += f", {change_words(cand / base)}"
+        change += f", {change_words(cand / base)}"
         outcome = "fail" if _beyond(base, cand, most) else "pass"
     return Check(
         target=point.target,
@@ -157,7 +157,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         clock_class=point.classes[1],
         asked=_asked(most),
         outcome=outcome,
-        found=found,
+        found=change,
         reason=reason,
         kind="baseline",
         runs=point.measured.folders,
@@ -169,19 +169,19 @@ def _exactly(
     point: PointComparison, ratio: Estimate, base: float, cand: float, most: float
 ) -> tuple[Outcome, str]:
     """The check by exact figures, with a reason if the interval alone would not decide."""
-    made = point.comparison
-    decidable = made is None or made.decidable
+    comparison = point.comparison
+    decidable = comparison is None or comparison.decidable
     clear = ratio.low > 1.0 + most or ratio.high <= (1.0 + most) * (1.0 + 1e-12)
     outcome: Outcome = "fail" if _beyond(base, cand, most) else "pass"
     if ratio.zero_width:
         return outcome, "exact for this plan: emulation repeats itself"
-    return outcome, _caveat(point) if decidable and clear else exact_words(made)
+    return outcome, _caveat(point) if decidable and clear else exact_words(comparison)
 
 
 def _open_words(point: PointComparison) -> str:
-    made = point.comparison
-    if made is not None and made.coarse:
-        return made.reason
+    comparison = point.comparison
+    if comparison is not None and comparison.coarse:
+        return comparison.reason
     return "the interval contains the limit. Measure longer, or more runs per side"
 
 
@@ -204,8 +204,8 @@ def _missing(key: Key, most: float) -> Check:
 
 
 def _of_run(run: Run, asked: str, why: str) -> Check:
-    made = _note(run.manifest.target.name, asked, f"{run.path.name}: {why}")
-    return replace(made, runs=(str(run.path),))
+    check = _note(run.manifest.target.name, asked, f"{run.path.name}: {why}")
+    return replace(check, runs=(str(run.path),))
 
 
 def _lacks(name: str, why: str) -> Check:

@@ -38,14 +38,14 @@ class Histories:
     def series(self, same: SameRuns, lane: str) -> list[Series]:
         """The same point's samples in other runs of the system, at most the newest ten."""
         run, entry = same.runs[0]
-        found: list[Series] = []
+        history: list[Series] = []
         for other in self._of(run):
             for its in other.manifest.records:
                 if same_point(its, entry) and record_settings(its) == record_settings(entry):
                     refused, series = series_of(other, its, lane)
                     if not refused and series is not None:
-                        found.append(series)
-        return found if len(found) >= LEAST else []
+                        history.append(series)
+        return history if len(history) >= LEAST else []
 
     def _of(self, run: Run) -> list[Run]:
         if run.path not in self._beside:
@@ -63,13 +63,13 @@ class Histories:
 
     def _runs(self, folder: Path) -> list[Run]:
         if folder not in self._folders:
-            found = []
+            runs = []
             for file in sorted(folder.glob(f"*/{MANIFEST}")):
                 try:
-                    found.append(read_run(file.parent))
+                    runs.append(read_run(file.parent))
                 except StoreError:
                     continue
-            self._folders[folder] = found
+            self._folders[folder] = runs
         return self._folders[folder]
 
 

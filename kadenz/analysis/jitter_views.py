@@ -112,14 +112,15 @@ def jitter_of_edges(
     if times.size < FEWEST:
         raise TooFew("jitter", int(times.size), FEWEST)
     period = period_us / tick_us
-    own = period_of(times, cycles)
-    if not abs(own / period - 1.0) < FARTHEST:
+    edge_period = period_of(times, cycles)
+    if not abs(edge_period / period - 1.0) < FARTHEST:
         raise Undefined(
             "jitter",
-            f"edges come every {own * tick_us:.6g} µs, which is not the period of {period_us:g} µs",
+            f"edges come every {edge_period * tick_us:.6g} µs, which is not the period of "
+            f"{period_us:g} µs",
             cause="period",
         )
-    cycles, notes = _edge_cycles(times, period, own, cycles)
+    cycles, notes = _edge_cycles(times, period, edge_period, cycles)
     moves = phase_moves(times, cycles)
     if moves:
         at, by = moves[0]
@@ -136,8 +137,8 @@ def jitter_of_edges(
             f"times of type {times.dtype} have steps of {resolution * tick_us:.3g} µs here; count "
             "from the first edge, or save integers",
         )
-    made = decompose(times, nominal_period=period, cycles=cycles, window=window, step=step)
-    return _result("edges", made, period_us, tick_us, step, notes), made.drift.jitter
+    jitter = decompose(times, nominal_period=period, cycles=cycles, window=window, step=step)
+    return _result("edges", jitter, period_us, tick_us, step, notes), jitter.drift.jitter
 
 
 def _resolution(times: npt.NDArray[Any], period: float) -> float:
@@ -159,12 +160,12 @@ def _resolution(times: npt.NDArray[Any], period: float) -> float:
 
 
 def _edge_cycles(
-    times: npt.NDArray[Any], period: float, own: float, recorded: npt.NDArray[Any] | None
+    times: npt.NDArray[Any], period: float, edge_period: float, recorded: npt.NDArray[Any] | None
 ) -> tuple[npt.NDArray[Any] | None, tuple[str, ...]]:
     """Cycle numbers of edges, None if no cycle is missing, and notes about them.
 
-    `own` is the period of the edges themselves. A program that was prevented from running skips
-    whole periods but may keep numbering its edges: then the times contradict the numbers.
+    `edge_period` is the period of the edges themselves. A program that was prevented from running
+    skips whole periods but may keep numbering its edges: then the times contradict the numbers.
     """
     if recorded is not None:
         wrong = held_against(times, recorded.astype(np.int64))
@@ -178,13 +179,13 @@ def _edge_cycles(
             "by the times",
         )
     gaps = np.diff((times - times[0]).astype(np.float64))
-    if not ((gaps > 1.5 * own) | (gaps < 0.5 * own)).any():
+    if not ((gaps > 1.5 * edge_period) | (gaps < 0.5 * edge_period)).any():
         return None, ()
-    found = cycle_numbers(times, period)
-    holes = int(found[-1]) + 1 - found.size
+    numbers = cycle_numbers(times, period)
+    holes = int(numbers[-1]) + 1 - numbers.size
     if not holes:
         return None, ()
-    return found, (
+    return numbers, (
         f"{holes:,} {'cycle has' if holes == 1 else 'cycles have'} no edge; cycle numbers were not "
         "recorded, so they come from the times",
     )
@@ -224,25 +225,25 @@ def jitter_of_wakeups(
     numbers = numbers - numbers[0]
     times = numbers * period + latencies.astype(np.float64)
     step = max(shown_step(latencies, latencies - latencies.min()), printed_step)
-    made = decompose(times, nominal_period=period, cycles=numbers, window=window, step=step)
-    result = _result("wake-ups", made, period_us, tick_us, step, tuple(notes))
-    return result, made.drift.jitter
+    jitter = decompose(times, nominal_period=period, cycles=numbers, window=window, step=step)
+    result = _result("wake-ups", jitter, period_us, tick_us, step, tuple(notes))
+    return result, jitter.drift.jitter
 
 
 def _result(
     source: Literal["edges", "wake-ups"],
-    made: Jitter,
+    jitter: Jitter,
     period_us: float,
     tick_us: float,
     step: float,
     notes: tuple[str, ...],
 ) -> JitterResult:
-    drift = made.drift
+    drift = jitter.drift
     series: dict[View, Floats] = {
         "raw": drift.raw,
         "compensated": drift.compensated,
         "drift": drift.drift,
-        "median drift": made.median_drift,
+        "median drift": jitter.median_drift,
         "jitter": drift.jitter,
     }
     views = {name: envelope(values, cells=VIEW_CELLS) for name, values in series.items()}
@@ -251,7 +252,7 @@ def _result(
     span = drift.n if drift.cycles is None else int(drift.cycles[-1]) + 1
     rate = drift.rate_error_ppm
     assert rate is not None
-    if (made.summary.sd or 0.0) < HIDDEN * step:
+    if (jitter.summary.sd or 0.0) < HIDDEN * step:
         share = step * tick_us / period_us
         percent = plain(100.0 * share)
         off = 1e6 * share / (span - 1)  # both ends may be off by half a step
@@ -270,11 +271,11 @@ def _result(
         rate_reason=drift.reason,
         effective_n=drift.effective_n,
         window=drift.window,
-        summary=made.summary,
+        summary=jitter.summary,
         sd={name: float(values.std(ddof=1)) for name, values in series.items()},
         views=views,
-        disturbances=made.disturbances,
-        bias=made.bias,
+        disturbances=jitter.disturbances,
+        bias=jitter.bias,
         step=step,
         notes=notes,
     )
@@ -454,25 +455,25 @@ def tail_of(samples: npt.NDArray[Any], step: float = 0.0, ordered: Ordered | Non
 Row = dict[str, Any]
 
 
-def _periodic_row(of: JitterResult, one: Periodic, unit: Unit) -> Row:
+def _periodic_row(of: JitterResult, periodic: Periodic, unit: Unit) -> Row:
     return {
-        "every_s": of.at_s(one.every.value),
-        "every_s_low": of.at_s(one.every.low),
-        "every_s_high": of.at_s(one.every.high),
-        "first_s": of.at_s(one.first),
-        "amplitude": unit.figure(one.amplitude.value),
-        "amplitude_low": unit.figure(one.amplitude.low),
-        "amplitude_high": unit.figure(one.amplitude.high),
-        "largest": unit.figure(one.largest),
-        "strikes": one.strikes,
-        "slots": one.slots,
-        "p_value": one.p_value,
+        "every_s": of.at_s(periodic.every.value),
+        "every_s_low": of.at_s(periodic.every.low),
+        "every_s_high": of.at_s(periodic.every.high),
+        "first_s": of.at_s(periodic.first),
+        "amplitude": unit.figure(periodic.amplitude.value),
+        "amplitude_low": unit.figure(periodic.amplitude.low),
+        "amplitude_high": unit.figure(periodic.amplitude.high),
+        "largest": unit.figure(periodic.largest),
+        "strikes": periodic.strikes,
+        "slots": periodic.slots,
+        "p_value": periodic.p_value,
     }
 
 
 def jitter_row(result: JitterResult, unit: Unit) -> Row:
     """A JSON row; `unit` names the unit of the figures, "every_s" and "at_s" are in seconds."""
-    found, bias, summary = result.disturbances, result.bias, result.summary
+    disturbances, bias, summary = result.disturbances, result.bias, result.summary
     rate = result.rate_error_ppm
     return {
         "source": result.source,
@@ -492,9 +493,9 @@ def jitter_row(result: JitterResult, unit: Unit) -> Row:
         "average_moved_at_most": unit.figure(bias.moved),
         "average_from_median": unit.figure(bias.from_median),
         "disturbances_shown_smaller_by": bias.share,
-        "event_threshold": unit.figure(found.threshold),
-        "events": found.events,
-        "periodic": [_periodic_row(result, one, unit) for one in found.periodic],
+        "event_threshold": unit.figure(disturbances.threshold),
+        "events": disturbances.events,
+        "periodic": [_periodic_row(result, periodic, unit) for periodic in disturbances.periodic],
         "waves": [
             {
                 "every_s": result.at_s(wave.every),
@@ -502,21 +503,21 @@ def jitter_row(result: JitterResult, unit: Unit) -> Row:
                 "p_value": wave.p_value,
                 "clock_step": wave.of_step,
             }
-            for wave in found.waves
+            for wave in disturbances.waves
         ],
-        "sporadic_events": found.sporadic_events,
+        "sporadic_events": disturbances.sporadic_events,
         "sporadic_largest": [
             {
-                "at_s": result.at_s(one.cycle),
-                "cycle": one.cycle,
-                "size": unit.figure(one.size),
-                "cycles": one.cycles,
+                "at_s": result.at_s(event.cycle),
+                "cycle": event.cycle,
+                "size": unit.figure(event.size),
+                "cycles": event.cycles,
             }
-            for one in found.sporadic
+            for event in disturbances.sporadic
         ],
         "unit": unit.key,
         "clock_class": unit.clock_class,
-        "notes": [*result.notes, *([found.reason] if found.reason else [])],
+        "notes": [*result.notes, *([disturbances.reason] if disturbances.reason else [])],
     }
 
 
@@ -532,25 +533,26 @@ def tail_row(tail: Tail, unit: Unit) -> Row:
         "shape_high": None if tail.shape is None else tail.shape.high,
         "scale": None if tail.chosen is None else unit.figure(tail.chosen.fit.scale),
         "checks": [
-            {"name": one.name, "p_value": one.p_value, "holds": one.holds} for one in tail.checks
+            {"name": check.name, "p_value": check.p_value, "holds": check.holds}
+            for check in tail.checks
         ],
         "levels": [
             {
-                "once_in_samples": one.samples,
-                "level": unit.figure(one.level.value),
-                "low": unit.figure(one.level.low),
-                "high": unit.figure(one.level.high),
+                "once_in_samples": return_level.samples,
+                "level": unit.figure(return_level.level.value),
+                "low": unit.figure(return_level.level.low),
+                "high": unit.figure(return_level.level.high),
             }
-            for one in tail.levels
+            for return_level in tail.levels
         ],
         "thresholds_tried": [
             {
-                "threshold": unit.figure(one.threshold),
-                "peaks": one.fit.n,
-                "shape": one.fit.shape,
-                "p_value": one.fit.p_value,
+                "threshold": unit.figure(candidate.threshold),
+                "peaks": candidate.fit.n,
+                "shape": candidate.fit.shape,
+                "p_value": candidate.fit.p_value,
             }
-            for one in tail.tried
+            for candidate in tail.tried
         ],
         "refusal": tail.refusal,
         "unit": unit.key,

@@ -117,7 +117,7 @@ def _step(same: SameRuns, series: Sequence[Series]) -> float:
     if isinstance(first, LessLoop):
         # A batch has the steps of its total and its loop, divided by the iterations.
         return 2.0 * min(seen, scale) / (first.per * scale)
-    values = np.concatenate([np.asarray(one)[:10_000] for one in series])
+    values = np.concatenate([np.asarray(samples)[:10_000] for samples in series])
     if values.min() == values.max():
         return seen if math.isfinite(seen) else scale
     return min(shown_step(values, values - values.min()), seen)
@@ -197,73 +197,77 @@ def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread |
 
     None for questions that repeat themselves or show no spread.
     """
-    made: list[list[Spread | None]] = [[None, None] for _ in questions]
-    found: list[list[tuple[int, RunLogs]]] = [[], []]
-    for number, one in enumerate(questions):
-        if one.sides is None or one.repeats:
+    pairs: list[list[Spread | None]] = [[None, None] for _ in questions]
+    numbered: list[list[tuple[int, RunLogs]]] = [[], []]
+    for number, asked in enumerate(questions):
+        if asked.sides is None or asked.repeats:
             continue
-        for place, side in enumerate(one.sides):
+        for place, side in enumerate(asked.sides):
             if side.logs is not None:
-                found[place].append((number, side.logs))
+                numbered[place].append((number, side.logs))
     # Points that only one side has would have no partner on the other.
-    both = {number for number, _ in found[0]} & {number for number, _ in found[1]}
-    if found[0] and found[1]:
-        found = [[item for item in side if item[0] in both] for side in found]
-    for place, lent in enumerate(moderated([[logs for _, logs in side] for side in found])):
-        for (number, _), spread in zip(found[place], lent, strict=True):
-            made[number][place] = spread
-    return [(one[0], one[1]) if any(one) else None for one in made]
+    both = {number for number, _ in numbered[0]} & {number for number, _ in numbered[1]}
+    if numbered[0] and numbered[1]:
+        numbered = [
+            [(number, logs) for number, logs in side if number in both] for side in numbered
+        ]
+    for place, lent in enumerate(moderated([[logs for _, logs in side] for side in numbered])):
+        for (number, _), spread in zip(numbered[place], lent, strict=True):
+            pairs[number][place] = spread
+    return [(pair[0], pair[1]) if any(pair) else None for pair in pairs]
 
 
 def decide(
     asked: Question, spread: tuple[Spread | None, Spread | None] | None, threshold: float
 ) -> Verdict:
     """The verdict on one question alone."""
-    made: Comparison | None = None
+    comparison: Comparison | None = None
     why = asked.why
     if asked.sides is not None:
-        made = judge(
+        comparison = judge(
             *asked.sides,
             statistic=asked.statistic,
             threshold=threshold,
             between_runs=asked.between_runs,
             spreads=spread,
         )
-        why = made.reason or made.caveat
+        why = comparison.reason or comparison.caveat
     if asked.same:
-        verdict = Verdict("equivalent", asked.why or SAME, asked.figures, made)
-    elif asked.repeats and (made is None or made.verdict == "inconclusive"):
-        verdict = by_figures(asked.figures, threshold, made, why)
+        verdict = Verdict("equivalent", asked.why or SAME, asked.figures, comparison)
+    elif asked.repeats and (comparison is None or comparison.verdict == "inconclusive"):
+        verdict = by_figures(asked.figures, threshold, comparison, why)
     elif asked.alone:
-        verdict = Verdict("inconclusive", ONE_RUN, asked.figures, made)
+        verdict = Verdict("inconclusive", ONE_RUN, asked.figures, comparison)
     else:
-        outcome = made.verdict if made is not None else "inconclusive"
-        words = "; ".join(part for part in (asked.instead, why) if part)
-        verdict = Verdict(outcome, words, asked.figures, made)
+        outcome = comparison.verdict if comparison is not None else "inconclusive"
+        reason = "; ".join(part for part in (asked.instead, why) if part)
+        verdict = Verdict(outcome, reason, asked.figures, comparison)
     return verdict
 
 
 def by_figures(
     figures: tuple[float | None, float | None],
     threshold: float,
-    made: Comparison | None,
+    comparison: Comparison | None,
     otherwise: str,
 ) -> Verdict:
     """The verdict for runs that repeat themselves: no interval decides; the figures are exact."""
     base, cand = figures
     if figures != (0.0, 0.0) and 0.0 in figures and None not in figures and not otherwise:
-        return Verdict("worse" if cand else "better", exact_words(made), figures, made, exact=True)
+        return Verdict(
+            "worse" if cand else "better", exact_words(comparison), figures, comparison, exact=True
+        )
     if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
-        return Verdict("inconclusive", otherwise, figures, made)
+        return Verdict("inconclusive", otherwise, figures, comparison)
     outcome: Outcome = "equivalent"
     if base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
         outcome = "worse" if cand > base else "better"
-    return Verdict(outcome, exact_words(made), figures, made, exact=True)
+    return Verdict(outcome, exact_words(comparison), figures, comparison, exact=True)
 
 
-def exact_words(made: Comparison | None) -> str:
+def exact_words(comparison: Comparison | None) -> str:
     """Why the exact figures decide, and what an interval would have said."""
-    ratio = made.ratio if made is not None and made.decidable else None
+    ratio = comparison.ratio if comparison is not None and comparison.decidable else None
     if ratio is None or (ratio.low <= 0.0 and math.isinf(ratio.high)):
         return "exact for this plan: emulation repeats itself; too few samples for an interval"
     return (

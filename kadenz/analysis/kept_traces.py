@@ -62,7 +62,7 @@ def _read(file: Path, largest_s: float | None) -> KeptTrace:
             f"{file}: {error.strerror or error}", remedy="Copy the run again"
         ) from None
     events = parse_trace(text)
-    mark = next((one for one in reversed(marks(events)) if "latency_ns=" in one.text), None)
+    mark = next((event for event in reversed(marks(events)) if "latency_ns=" in event.text), None)
     if mark is None:
         return KeptTrace(file.name, blame(events, THREAD, latency_s=largest_s))
     fields = dict(_PAIR.findall(mark.text))

@@ -31,8 +31,8 @@ class LaneFigure:
 
 
 def _neighbours(warm: npt.NDArray[Any], ordered: Ordered) -> float | None:
-    found = autocorrelation(warm, 1)
-    return None if found.constant else float(found.rho[1])
+    correlation = autocorrelation(warm, 1)
+    return None if correlation.constant else float(correlation.rho[1])
 
 
 LAG1 = "lag1"  # correlation of neighbours

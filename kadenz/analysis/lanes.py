@@ -108,7 +108,7 @@ def analyse_lane(
         gaps = {"summary": "all samples are cold" if kept else "no samples"}
         return LaneResult(entry, kept, misses=misses, gaps=gaps), None
     ordered, of = order(warm), _Attempts()
-    numbers = {one.name: of(one.name, partial(one.compute, warm, ordered)) for one in FIGURES}
+    numbers = {kind.name: of(kind.name, partial(kind.compute, warm, ordered)) for kind in FIGURES}
     levels = of("percentiles", lambda: percentiles(warm, ordered=ordered))
     mean = of("mean", lambda: mean_interval(warm))
     effective = of("effective", lambda: effective_size(warm))

@@ -67,7 +67,7 @@ def _at(
         if least[0] != largest[0]:
             why = f"the model's interval, {least[1]} to {largest[1]}, contains the limit"
             answer = "inconclusive", answer[1], why
-    outcome, found, reason = _complete(same, answer)
+    outcome, text, reason = _complete(same, answer)
     return Check(
         target=key.group or run.manifest.target.name,
         bench=key.bench,
@@ -78,7 +78,7 @@ def _at(
         clock_class=unit.clock_class,
         asked=f"{_relation(limit)} {figure_text(most)} {unit.label}",
         outcome=outcome,
-        found=found,
+        found=text,
         reason=reason,
         kind="limit",
         runs=same.folders,
@@ -121,7 +121,7 @@ def _complete(same: SameRuns, answer: Answer) -> Answer:
     notes = [run.manifest.benchmark_notes.get(entry.bench) for run, entry in same.runs]
     if any(notes):
         return "inconclusive", answer[1], f"not judged: {next(note for note in notes if note)}"
-    cut = [entry for _, entry in same.runs if any(one.not_measured for one in entry.series)]
+    cut = [entry for _, entry in same.runs if any(lane.not_measured for lane in entry.series)]
     if answer[0] != "pass" or not cut:
         return answer
     return "inconclusive", answer[1], f"{measured_words(cut[0])}; the rest may differ"
@@ -134,33 +134,34 @@ def _maximum(
 
     A cycle that did not happen is late by at least its period.
     """
-    values = [np.asarray(one) for one in series if not hasattr(one, "loop")]
-    if len(values) < len(series) or not all(one.size for one in values):
+    values = [np.asarray(samples) for samples in series if not hasattr(samples, "loop")]
+    if len(values) < len(series) or not all(samples.size for samples in values):
         return "inconclusive", "", "no samples, so no maximum"
-    highest = max(float(one.max()) for one in values)
-    n = sum(one.size for one in values)
-    found = figure_text(highest)
+    highest = max(float(samples.max()) for samples in values)
+    n = sum(samples.size for samples in values)
+    text = figure_text(highest)
     if not limit.holds(highest, most):
         over = sum(
-            int((one > most if limit.relation == "<=" else one >= most).sum()) for one in values
+            int((samples > most if limit.relation == "<=" else samples >= most).sum())
+            for samples in values
         )
-        return "fail", found, f"{over:,} of {n:,} samples exceed the limit"
-    missed = sum(one.missed for _, e in same.runs for one in e.series if one.name == lane)
+        return "fail", text, f"{over:,} of {n:,} samples exceed the limit"
+    missed = sum(other.missed for _, e in same.runs for other in e.series if other.name == lane)
     if missed:
         run, entry = same.runs[0]
         unit = unit_of(entry.unit, run.manifest.clock)
         period = entry.period_us()
         if not period or unit.tick_us is None:
-            return "inconclusive", found, f"{missed:,} of {n + missed:,} missed: latency unknown"
+            return "inconclusive", text, f"{missed:,} of {n + missed:,} missed: latency unknown"
         what = f"{missed:,} cycle{'s' * (missed > 1)} did not happen"
         lasted = unit.figure(period / unit.tick_us)
         least = f"{what}, {'each' if missed > 1 else 'it'} at least {figure_text(lasted)}"
         if not limit.holds(lasted, most):
-            return "fail", found, f"{least} {unit.label} late (a period)"
-        return "inconclusive", found, f"{least} {unit.label} late (a period), lateness unknown"
+            return "fail", text, f"{least} {unit.label} late (a period)"
+        return "inconclusive", text, f"{least} {unit.label} late (a period), lateness unknown"
     return (
         "pass",
-        found,
+        text,
         f"none of {n:,} exceed it: at most {plain(100.0 * min(1.0, 3.0 / n), 2)} % of such "
         "executions do (95 %, if independent)",
     )
@@ -174,28 +175,30 @@ def _estimated(
         outcome = limit.holds(figure, most)
         return "pass" if outcome else "fail", figure_text(figure), "emulation repeats itself"
     try:
-        made = estimate(series, statistic=limit.statistic, between_runs=between_runs)
+        interval = estimate(series, statistic=limit.statistic, between_runs=between_runs)
     except Undefined as error:
         return "inconclusive", figure_text(figure), error.reason
-    found = f"{figure_text(made.value)} [{figure_text(made.low)}, {figure_text(made.high)}]"
-    if limit.holds(made.high, most):
-        return "pass", found, ""
-    if not limit.holds(made.low, most):
-        return "fail", found, ""
-    return "inconclusive", found, _WIDER
+    text = (
+        f"{figure_text(interval.value)} [{figure_text(interval.low)}, {figure_text(interval.high)}]"
+    )
+    if limit.holds(interval.high, most):
+        return "pass", text, ""
+    if not limit.holds(interval.low, most):
+        return "fail", text, ""
+    return "inconclusive", text, _WIDER
 
 
 def _misses_at(key: Key, same: SameRuns, limit: Limit, deadlines: Sequence[Asked]) -> Check:
-    refused = [f"{one.path.name}: {refusal(its)}" for one, its in same.runs if refusal(its)]
-    found = None if refused else point_misses(same.runs, deadlines)
+    refused = [f"{run.path.name}: {refusal(its)}" for run, its in same.runs if refusal(its)]
+    misses = None if refused else point_misses(same.runs, deadlines)
     if refused:
         answer: Answer = "inconclusive", "", refused[0]
-    elif found is None:
+    elif misses is None:
         answer = "inconclusive", "", "no deadline is set; set one with --deadline"
     elif limit.is_share:
-        answer = _share_of_misses(found, limit, is_exact=_repeats(same))
+        answer = _share_of_misses(misses, limit, is_exact=_repeats(same))
     else:
-        answer = _count_of_misses(found, limit)
+        answer = _count_of_misses(misses, limit)
     outcome, text, reason = _complete(same, answer)
     most = f"{100.0 * limit.of_misses:g} %" if limit.is_share else f"{limit.of_misses:g}"
     return Check(
@@ -221,28 +224,28 @@ def _repeats(same: SameRuns) -> bool:
     return all(run.manifest.target.tier in REPEATABLE for run, _ in same.runs)
 
 
-def _count_of_misses(found: Misses, limit: Limit) -> Answer:
+def _count_of_misses(misses: Misses, limit: Limit) -> Answer:
     """Checks the count of known misses: a violation fails, whatever else is unknown."""
-    words = f"{found.missed:,} of {found.asked:,}"
-    if not limit.holds(found.missed, limit.of_misses):
-        return "fail", words, found.words
-    if found.late is None:
-        return "inconclusive", words, found.words
-    return "pass", words, found.words
+    text = f"{misses.missed:,} of {misses.asked:,}"
+    if not limit.holds(misses.missed, limit.of_misses):
+        return "fail", text, misses.words
+    if misses.late is None:
+        return "inconclusive", text, misses.words
+    return "pass", text, misses.words
 
 
-def _share_of_misses(found: Misses, limit: Limit, *, is_exact: bool) -> Answer:
-    words = f"{found.missed:,} of {found.asked:,}"
-    if found.late is None or found.share is None:
-        return "inconclusive", words, found.words
+def _share_of_misses(misses: Misses, limit: Limit, *, is_exact: bool) -> Answer:
+    text = f"{misses.missed:,} of {misses.asked:,}"
+    if misses.late is None or misses.share is None:
+        return "inconclusive", text, misses.words
     if is_exact:
-        held = limit.holds(found.share, limit.of_misses)
-        return "pass" if held else "fail", words, "emulation repeats itself"
-    if found.rate is None:
-        return "inconclusive", words, found.reason
-    words += f", {found.share_text}"
-    if limit.holds(found.rate.high, limit.of_misses):
-        return "pass", words, found.words
-    if not limit.holds(found.rate.low, limit.of_misses):
-        return "fail", words, found.words
-    return "inconclusive", words, _WIDER
+        held = limit.holds(misses.share, limit.of_misses)
+        return "pass" if held else "fail", text, "emulation repeats itself"
+    if misses.rate is None:
+        return "inconclusive", text, misses.reason
+    text += f", {misses.share_text}"
+    if limit.holds(misses.rate.high, limit.of_misses):
+        return "pass", text, misses.words
+    if not limit.holds(misses.rate.low, limit.of_misses):
+        return "fail", text, misses.words
+    return "inconclusive", text, _WIDER

@@ -65,15 +65,15 @@ class Limit:
 def parse_limit(text: str) -> Limit:
     """Parses `BENCH [PARAM=VALUE…] STATISTIC < NUMBER UNIT`. UsageError for anything else."""
     where = f"--limit {text.strip()}"
-    found = _FORM.fullmatch(text.strip())
-    if found is None:
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
         raise UsageError(
             f"{where}: not BENCHMARK [PARAMETER=VALUE…] STATISTIC < NUMBER UNIT", remedy=_REMEDY
         )
-    name, relation = found["statistic"], found["relation"]
-    points = parse_points(found["points"], where)
+    name, relation = match["statistic"], match["relation"]
+    points = parse_points(match["points"], where)
     if name == MISSES:
-        return _of_misses(text.strip(), points, relation, found["most"])
+        return _of_misses(text.strip(), points, relation, match["most"])
     if relation == "=":
         raise UsageError(f"{where}: {name} cannot be limited with `=`", remedy=_REMEDY)
     return Limit(
@@ -81,20 +81,20 @@ def parse_limit(text: str) -> Limit:
         points=points,
         statistic=_level(name, where) if name.startswith("p") else name,
         relation="<=" if relation == "<=" else "<",
-        most=parse_quantity(found["most"], where),
+        most=parse_quantity(match["most"], where),
     )
 
 
 def _of_misses(text: str, points: Points, relation: str, most: str) -> Limit:
     """Parses `misses = 0`, `misses <= 3`, `misses < 0.1%`."""
-    found = _COUNT.fullmatch(most.strip())
-    number = float(found["number"]) if found else -1.0
-    if found is None or (relation == "=" and number != 0.0) or (relation == "<" and number == 0.0):
+    match = _COUNT.fullmatch(most.strip())
+    number = float(match["number"]) if match else -1.0
+    if match is None or (relation == "=" and number != 0.0) or (relation == "<" and number == 0.0):
         raise UsageError(
             f"--limit {text}: misses are a number of cycles, or a share of them in %",
             remedy="For example 'cyclic/* misses = 0', 'misses <= 3' or 'misses < 0.1%'",
         )
-    is_share = bool(found["share"]) and relation != "="
+    is_share = bool(match["share"]) and relation != "="
     return Limit(
         text=text,
         points=points,

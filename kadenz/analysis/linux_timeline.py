@@ -42,7 +42,7 @@ def traced_timelines(run: Run) -> list[Timeline]:
 
     StoreError for a trace without its program.
     """
-    found = []
+    timelines = []
     for record in run.manifest.records:
         file = run.path / trace_file(record.id, record.bench)
         try:
@@ -61,12 +61,12 @@ def traced_timelines(run: Run) -> list[Timeline]:
         name = run.manifest.target.name
         begin, end = program.record
         warnings = program.warnings()
-        found.append(
+        timelines.append(
             Timeline(
                 TIMELINE_VERSION, record.id, record.bench, name, "ns", begin, end, tracks, warnings
             )
         )
-    return found
+    return timelines
 
 
 def recorded_timeline(events: Iterable[Event], name: str) -> Timeline | None:
@@ -141,7 +141,7 @@ class _Program:
 
     def warnings(self) -> list[str]:
         """What is missing of each processor, during the record."""
-        found = []
+        losses = []
         for cpu, gaps in self._lost.items():
             inside = [(count, cut) for count, gap in gaps for cut in self._cut([gap])]
             if not inside:
@@ -149,41 +149,41 @@ class _Program:
             spent = sum(gap.end - gap.begin for _, gap in inside)
             places = f"{len(inside):,} {'gap' if len(inside) == 1 else 'gaps'}"
             number = 0 if any(not count for count, _ in inside) else sum(c for c, _ in inside)
-            found.append(
+            losses.append(
                 f"CPU {cpu} lost {lost_words(number)} in {places} of {spent:,} ns in all: what "
                 "happened there is unknown"
             )
-        return found
+        return losses
 
     def _extent(self) -> tuple[int, int]:
         """The first to the last execution of the threads that it started, or of its own."""
-        threads = {key[1]: found for key, found in self._slices.items() if key[0] == "thread"}
-        started = {pid: found for pid, found in threads.items() if pid != self._first}
-        slices = [one for found in (started or threads).values() for one in found]
+        threads = {key[1]: slices for key, slices in self._slices.items() if key[0] == "thread"}
+        started = {pid: slices for pid, slices in threads.items() if pid != self._first}
+        slices = [span for thread_slices in (started or threads).values() for span in thread_slices]
         if not slices:
             return 0, 0
-        return min(one.begin for one in slices), max(one.end for one in slices)
+        return min(span.begin for span in slices), max(span.end for span in slices)
 
     def tracks(self) -> list[Track]:
         """Samples, threads by name, each with its system calls, interrupts; cut to the record."""
-        found = [Track("sample", "", self._samples())]
+        uncut = [Track("sample", "", self._samples())]
         times = Counter(self._names.values())
         for pid, name in self._names.items():
             label = name if times[name] == 1 else f"{name} {pid}"
             for kind in _OF_A_THREAD:
                 if slices := self._slices.get((kind, pid)):
                     named = [
-                        Slice(label if kind == "thread" else one.name, one.begin, one.end)
-                        for one in slices
+                        Slice(label if kind == "thread" else span.name, span.begin, span.end)
+                        for span in slices
                     ]
-                    found.append(Track(kind, label, named))
+                    uncut.append(Track(kind, label, named))
         for (kind, who), slices in self._slices.items():
             if kind == "exception":
-                found.append(Track(kind, str(who), slices))
+                uncut.append(Track(kind, str(who), slices))
         for cpu, gaps in self._lost.items():
-            found.append(Track("lost", f"CPU {cpu}", [gap for _, gap in gaps]))
-        cut = [Track(one.kind, one.name, self._cut(one.slices)) for one in found]
-        return [one for one in cut if one.slices]
+            uncut.append(Track("lost", f"CPU {cpu}", [gap for _, gap in gaps]))
+        cut = [Track(track.kind, track.name, self._cut(track.slices)) for track in uncut]
+        return [track for track in cut if track.slices]
 
     def _mark(self, event: Event) -> None:
         match = _STAMP.search(event.text)
@@ -193,20 +193,20 @@ class _Program:
 
     def _samples(self) -> list[Slice]:
         """From each BEGIN to the END that follows it, in the order of their times."""
-        found: list[Slice] = []
+        samples: list[Slice] = []
         begin: int | None = None
         for at, kind in sorted(self._stamps):
             if kind == "begin":
                 begin = at
             elif begin is not None:
-                found.append(Slice(f"sample {len(found)}", begin, at))
+                samples.append(Slice(f"sample {len(samples)}", begin, at))
                 begin = None
-        return found
+        return samples
 
     def _cut(self, slices: Sequence[Slice]) -> list[Slice]:
         begin, end = self.record
-        cut = (Slice(one.name, max(one.begin, begin), min(one.end, end)) for one in slices)
-        return [one for one in cut if one.end > one.begin]
+        cut = (Slice(span.name, max(span.begin, begin), min(span.end, end)) for span in slices)
+        return [span for span in cut if span.end > span.begin]
 
     def _take(self, event: Event) -> None:
         at = _ns(event)

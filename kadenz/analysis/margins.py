@@ -69,19 +69,19 @@ def margins(answers: Answers) -> tuple[Between, ...]:
 
 def between(pair: PairAnswer) -> Between:
     """The margins of a comparison: of each benchmark its first point that is decided."""
-    found: dict[tuple[str, str], Margin] = {}
+    margins: dict[tuple[str, str], Margin] = {}
     outcomes: dict[tuple[str, str], set[str]] = {}
     for point in pair.deciding:
         key = point.weakest.target, point.bench
         outcomes.setdefault(key, set()).add(point.outcome)
-        if point.outcome in ("better", "worse") and key not in found:
-            found[key] = _margin(point, pair)
-    open_ = [seen for key, seen in outcomes.items() if key not in found]
+        if point.outcome in ("better", "worse") and key not in margins:
+            margins[key] = _margin(point, pair)
+    open_ = [seen for key, seen in outcomes.items() if key not in margins]
     equal = sum(seen == {"equivalent"} for seen in open_)
     return Between(
         pair.baseline,
         pair.candidate,
-        _largest(list(found.values())),
+        _largest(list(margins.values())),
         pair.threshold,
         equal,
         len(open_) - equal,
@@ -92,7 +92,7 @@ def _margin(point: PointAnswer, pair: PairAnswer) -> Margin:
     sides = pair.baseline, pair.candidate
     ahead, behind = sides if point.outcome == "worse" else sides[::-1]
     points = [tuple(p.params.items()) for p in pair.deciding if p.bench == point.bench]
-    targets = {one.weakest.target for one in pair.deciding}
+    targets = {other.weakest.target for other in pair.deciding}
     ratio = change_of(point.weakest)
     if ratio is not None and point.weakest.repeats:
         ratio = ratio[0], ratio[0], ratio[0]
@@ -116,9 +116,9 @@ def _by_order(group: Group, place: int) -> Between:
     """The first system of a group with exact figures, and the one at `place`."""
     rows = [row for row in group.rows if _figure(row, 0) is not None]
     rows = [row for row in rows if _figure(row, place) is not None]
-    found = [one for row in rows if (one := _exact_margin(group, row, place)) is not None]
+    margins = [margin for row in rows if (margin := _exact_margin(group, row, place)) is not None]
     ends = group.members[0], group.members[place]
-    return Between(*ends, _largest(found), THRESHOLD, len(rows) - len(found), 0)
+    return Between(*ends, _largest(margins), THRESHOLD, len(rows) - len(margins), 0)
 
 
 def _figure(row: Row, place: int) -> float | None:
@@ -148,10 +148,10 @@ def _exact_margin(group: Group, row: Row, place: int) -> Margin | None:
 
 def _largest(every: Sequence[Margin]) -> tuple[Margin, ...]:
     """The largest margin of each system that is ahead, the largest first."""
-    of = {one.ahead: [m for m in every if m.ahead == one.ahead] for one in every}
-    found = [replace(max(own, key=_size), among=len(own)) for own in of.values()]
-    return tuple(sorted(found, key=_size, reverse=True))
+    of = {margin.ahead: [m for m in every if m.ahead == margin.ahead] for margin in every}
+    largest = [replace(max(margins, key=_size), among=len(margins)) for margins in of.values()]
+    return tuple(sorted(largest, key=_size, reverse=True))
 
 
-def _size(one: Margin) -> float:
-    return one.factor[0] if one.factor is not None else 0.0
+def _size(margin: Margin) -> float:
+    return margin.factor[0] if margin.factor is not None else 0.0

@@ -48,8 +48,8 @@ class Key:
     @property
     def name(self) -> str:
         """The point in words."""
-        words = " ".join(f"{k}={v}" for k, v in self.params)
-        return " ".join(word for word in (self.group, self.bench, words) if word)
+        params = " ".join(f"{k}={v}" for k, v in self.params)
+        return " ".join(word for word in (self.group, self.bench, params) if word)
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ class _Systems:
             dict(zip(values_of(column), names_of(column), strict=True)) for column in columns
         ]
         self._usual = {
-            (target_of(run.manifest), place): one.usual
+            (target_of(run.manifest), place): condition.usual
             for run, line in zip(runs, lines, strict=True)
-            for place, one in enumerate(line)
-            if one.usual
+            for place, condition in enumerate(line)
+            if condition.usual
         }
 
     def of(self, manifest: Manifest) -> _System:
@@ -106,31 +106,31 @@ class _Systems:
 
     def sides(self, runs: Iterable[Run]) -> dict[str, set[_System]]:
         """The systems of a side by target."""
-        found: dict[str, set[_System]] = {}
+        systems: dict[str, set[_System]] = {}
         for run in runs:
-            found.setdefault(target_of(run.manifest), set()).add(self.of(run.manifest))
-        return found
+            systems.setdefault(target_of(run.manifest), set()).add(self.of(run.manifest))
+        return systems
 
     def name(
         self, target: str, system: _System, kept: Collection[int], among: Collection[_System]
     ) -> str:
         """The target, what is unusual, and what of `kept` places distinguishes it `among` all."""
-        words, alike = [target], list(among)
+        parts, alike = [target], list(among)
         for place in sorted(kept):
-            several = len({one[place] for one in alike}) > 1
-            alike = [one for one in alike if one[place] == system[place]]
+            several = len({other[place] for other in alike}) > 1
+            alike = [other for other in alike if other[place] == system[place]]
             usual = self._usual.get((target, place))
             if system[place] != usual and (several or usual):
-                words.append(self._names[place][system[place]])
-        return ", ".join(words)
+                parts.append(self._names[place][system[place]])
+        return ", ".join(parts)
 
     def difference(self, systems: Sequence[_System]) -> str:
         """ "2 kernels: Linux 6.1, Linux 6.12"."""
-        words = []
+        parts = []
         for kind, values in zip(self.kinds, zip(*systems, strict=True), strict=True):
             if len(set(values)) > 1:
-                words.append(f"{len(set(values))} × {kind}: {', '.join(sorted(set(values)))}")
-        return "; ".join(words)
+                parts.append(f"{len(set(values))} × {kind}: {', '.join(sorted(set(values)))}")
+        return "; ".join(parts)
 
 
 def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
@@ -157,7 +157,9 @@ def match(baseline: Sequence[Run], candidate: Sequence[Run]) -> Matched:
         both = sides[0].get(target, set()) | sides[1].get(target, set())
         for system in both:
             names[target, system] = systems.name(target, system, kept.get(target, every), both)
-    return _matched(baseline, candidate, lambda made: names[target_of(made), systems.of(made)])
+    return _matched(
+        baseline, candidate, lambda manifest: names[target_of(manifest), systems.of(manifest)]
+    )
 
 
 def _only(system: _System, places: Collection[int]) -> _System:
@@ -170,17 +172,18 @@ def _shared(
     """The places of the kinds by which a target's sides match: as many as they share without
     mixing. The first kinds, a kernel before all, are given up first."""
     places = range(len(systems.kinds))
-    varied = [at for at in reversed(places) if len({one[at] for one in left | right}) > 1]
+    varied = [at for at in reversed(places) if len({system[at] for system in left | right}) > 1]
     same = [at for at in places if at not in varied]
     mixed = ""
     for count in range(len(varied), -1, -1):
         for chosen in combinations(varied, count):
-            both = {_only(one, chosen) for one in left} & {_only(one, chosen) for one in right}
+            groups = [{_only(system, chosen) for system in side} for side in (left, right)]
+            both = groups[0] & groups[1]
             several = [
-                sorted(found)
+                sorted(members)
                 for group in both
                 for side in (left, right)
-                if len(found := {one for one in side if _only(one, chosen) == group}) > 1
+                if len(members := {system for system in side if _only(system, chosen) == group}) > 1
             ]
             if both and not several:
                 return (*same, *chosen)
@@ -214,7 +217,7 @@ def _one_each(systems: _Systems, sides: Sequence[dict[str, set[_System]]]) -> No
 def _matched(
     baseline: Sequence[Run], candidate: Sequence[Run], group_of: Callable[[Manifest], str]
 ) -> Matched:
-    points = Points(one for run in (*baseline, *candidate) for one in run.manifest.records)
+    points = Points(record for run in (*baseline, *candidate) for record in run.manifest.records)
     left, right = (_points(side, group_of, points) for side in (baseline, candidate))
     return Matched(left, right, group_of)
 
@@ -222,18 +225,18 @@ def _matched(
 def _points(
     runs: Sequence[Run], group_of: Callable[[Manifest], str], points: Points
 ) -> dict[Key, SameRuns]:
-    found: dict[Key, SameRuns] = {}
+    by_key: dict[Key, SameRuns] = {}
     for run in runs:
         for entry in run.manifest.records:
             if entry.status != "n/a":
                 params = points.of(entry.bench, entry.params)
                 key = Key(group_of(run.manifest), entry.bench, params)
-                found.setdefault(key, SameRuns()).runs.append((run, entry))
-    for key, same in found.items():
+                by_key.setdefault(key, SameRuns()).runs.append((run, entry))
+    for key, same in by_key.items():
         variants = sorted({run.manifest.variant for run, _ in same.runs} - {""})
         if len(variants) > 1:
             raise UsageError(
                 f"{key.name}: one side has runs of {len(variants)} variants: {', '.join(variants)}",
                 remedy="Name the run folders of one of them",
             )
-    return found
+    return by_key

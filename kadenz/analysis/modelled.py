@@ -42,7 +42,7 @@ def modelled_ends(
     """The medians of both ends of a timing model's interval, in ticks; None without one."""
     if not has_interval(entry, lane):
         return None
-    ends = [one.samples(entry, lane)[cold:] for one in at_ends(run)]
+    ends = [run_at_end.samples(entry, lane)[cold:] for run_at_end in at_ends(run)]
     if not all(values.size for values in ends):
         return None
     return float(np.median(ends[0])), float(np.median(ends[1]))

@@ -34,10 +34,14 @@ def motion_timelines(run: Run) -> list[Timeline]:
     A task is drawn if its response times have the companion `release` and its latencies are in the
     run. StoreError for damaged samples.
     """
-    tasks = [one for one in run.manifest.records if one.bench == RESPONSE and one.status == "ok"]
-    tasks.sort(key=lambda one: -number(one.params, "priority"))
-    tracks = [track for one in tasks for track in _task(run, one)]
-    ends = [at for track in tracks for one in track.slices for at in (one.begin, one.end)]
+    tasks = [
+        record
+        for record in run.manifest.records
+        if record.bench == RESPONSE and record.status == "ok"
+    ]
+    tasks.sort(key=lambda record: -number(record.params, "priority"))
+    tracks = [track for record in tasks for track in _task(run, record)]
+    ends = [at for track in tracks for span in track.slices for at in (span.begin, span.end)]
     if not ends:
         return []
     place = TIMELINE_VERSION, tasks[0].id, RESPONSE, run.manifest.target.name
@@ -48,7 +52,9 @@ def _task(run: Run, record: RecordEntry) -> Iterator[Track]:
     """The rows of one task: released, started, and the frames of the main task."""
     name = record.series[0].name
     due = _due(run, record, number(record.params, "period_us"))
-    latencies = next((one for one in _records(run, LATENCY) if one.series[0].name == name), None)
+    latencies = next(
+        (other for other in _records(run, LATENCY) if other.series[0].name == name), None
+    )
     if due is None or latencies is None:
         return
     # Both have one value for each period, from the same one on.
@@ -81,7 +87,9 @@ def _due(run: Run, record: RecordEntry, period_us: float) -> Times | None:
 
 
 def _records(run: Run, bench: str) -> Iterator[RecordEntry]:
-    return (one for one in run.manifest.records if one.bench == bench and one.status == "ok")
+    return (
+        record for record in run.manifest.records if record.bench == bench and record.status == "ok"
+    )
 
 
 def _track(kind: Any, name: str, what: str, begin: Times, end: Times) -> Track:

@@ -153,11 +153,11 @@ def _seconds(at: int, cold: int, cycle: Samples | None, recorded: Recorded) -> f
     return (int(cycle[at]) if cycle is not None else at + cold) * recorded.period_us / 1e6
 
 
-def sentences(found: Outliers) -> list[str]:
+def sentences(outliers: Outliers) -> list[str]:
     """The common causes of the worst samples in words; one sentence if there are none."""
-    causes = found.causes
+    causes = outliers.causes
     if causes is None:
-        return [f"not tested: {found.reason.rstrip('.')}"]
+        return [f"not tested: {outliers.reason.rstrip('.')}"]
     common = [factor_words(factor, causes) for factor in causes.common]
     if causes.clustered:
         bursts = "one burst" if causes.bursts == 1 else f"{causes.bursts:,} bursts"
@@ -168,7 +168,7 @@ def sentences(found: Outliers) -> list[str]:
     if causes.train is not None:
         train = causes.train
         who = "all" if train.count == causes.count else f"{train.count:,}"
-        unit = "sample" if found.maxima[0].cycle is None else "cycle"
+        unit = "sample" if outliers.maxima[0].cycle is None else "cycle"
         off = f", up to a {unit} early or late" if train.loose else ""
         every = plain(train.every, 3 if train.loose else 4)
         common.append(f"{who} of the {causes.count:,} come every {every} {unit}s{off}")
@@ -180,13 +180,13 @@ def sentences(found: Outliers) -> list[str]:
             f"the number of series in this run, {causes.limit:.2g} is needed"
         ]
     who = f"the worst {percent(causes.share)} ({causes.count:,} samples) from the others"
-    if not found.recorded:
+    if not outliers.recorded:
         return [
             f"nothing in common: their position in time (start, bursts, period) does not "
             f"distinguish {who}; nothing else was recorded for these samples"
         ]
     return [
-        f"nothing in common: neither the recorded context ({', '.join(found.recorded)}) "
+        f"nothing in common: neither the recorded context ({', '.join(outliers.recorded)}) "
         f"nor the position in time (start, bursts, period) distinguishes {who}"
     ]
 
@@ -208,28 +208,28 @@ def event_words(factor: Factor) -> str:
     if factor.kind == "place":
         what = "CPU" if factor.name == CPU else factor.name
         return f"ran on {what} {factor.place}"
-    one, several = EVENTS.get(factor.name, (f"a {factor.name}", factor.name))
+    single, several = EVENTS.get(factor.name, (f"a {factor.name}", factor.name))
     if not factor.above:
-        return f"had {one}"
+        return f"had {single}"
     return f"had more than {factor.above:,.6g} {several}"
 
 
-def left_out_words(found: Outliers) -> str:
+def left_out_words(outliers: Outliers) -> str:
     """The recorded events that could not be tested, as a sentence; "" if there are none."""
-    if found.causes is None or not found.causes.left_out:
+    if outliers.causes is None or not outliers.causes.left_out:
         return ""
-    parts = [f"{name} ({why})" for name, why in found.causes.left_out.items()]
+    parts = [f"{name} ({why})" for name, why in outliers.causes.left_out.items()]
     return f"Left out: {', '.join(parts)}."
 
 
 def context_words(context: dict[str, int]) -> str:
     """ "CPU 1, 2 interrupts, 1 page fault": the values other than zero."""
-    words = [f"CPU {context[CPU]}"] if CPU in context else []
+    parts = [f"CPU {context[CPU]}"] if CPU in context else []
     for name, value in context.items():
         if name != CPU and value:
-            one, several = EVENTS.get(name, (name, name))
-            words.append(f"{value:,} {one.partition(' ')[2] if value == 1 else several}")
-    return ", ".join(words)
+            single, several = EVENTS.get(name, (name, name))
+            parts.append(f"{value:,} {single.partition(' ')[2] if value == 1 else several}")
+    return ", ".join(parts)
 
 
 def percent(share: float) -> str:

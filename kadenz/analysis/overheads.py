@@ -89,7 +89,7 @@ class Measurements:
         ]
         if not usable:
             raise self._missing(bench, tasks, [refusal(entry) for _, entry in entries])
-        return [_found(run, entry) for _, _, run, entry in sorted(usable, key=lambda one: one[:2])]
+        return [_found(run, entry) for _, _, run, entry in sorted(usable, key=lambda row: row[:2])]
 
     def _missing(self, bench: str, tasks: int, reasons: Sequence[str]) -> UsageError:
         where = ", ".join(str(run.path) for run in self.runs)
@@ -134,38 +134,38 @@ def overheads_of(
         "jitter": lambda: _jitter(measured),
     }
     return {
-        name: Overhead(by_hand[name], "by hand") if name in by_hand else found()
-        for name, found in make.items()
+        name: Overhead(by_hand[name], "by hand") if name in by_hand else measure()
+        for name, measure in make.items()
     }
 
 
 def _tick(measured: Measurements) -> Overhead:
-    found = measured.record(FAMILY + "tick")
-    return Overhead(found.most("tick") - found.least("loop"), found.name)
+    tick = measured.record(FAMILY + "tick")
+    return Overhead(tick.most("tick") - tick.least("loop"), tick.name)
 
 
 def _least_tick(measured: Measurements) -> int:
     """A tick never takes less than this: what may be subtracted from a longer span."""
-    found = measured.record(FAMILY + "tick")
-    return max(0, found.least("tick") - found.most("loop"))
+    tick = measured.record(FAMILY + "tick")
+    return max(0, tick.least("tick") - tick.most("loop"))
 
 
 def _release(measured: Measurements) -> Overhead:
     """The first release of a tick may cost more than later ones: the maximum counts."""
     least = _least_tick(measured)
     shares = []
-    for found in measured.all(FAMILY + "release"):
-        tasks = int(found.name.rpartition("=")[2])
-        cost = found.most("release") - found.least("loop") - least
-        shares.append((Fraction(cost, tasks), found.name))
+    for release in measured.all(FAMILY + "release"):
+        tasks = int(release.name.rpartition("=")[2])
+        cost = release.most("release") - release.least("loop") - least
+        shares.append((Fraction(cost, tasks), release.name))
     return Overhead(*max(shares))
 
 
 def _start(measured: Measurements) -> Overhead:
     """The part of an undelayed wake-up that follows the tick's own work."""
-    found = measured.record(WAKE)
-    least = int(found.samples.min())
-    return Overhead(max(0.0, least - _tick(measured).ticks), found.name)
+    wake = measured.record(WAKE)
+    least = int(wake.samples.min())
+    return Overhead(max(0.0, least - _tick(measured).ticks), wake.name)
 
 
 def _job(measured: Measurements, tasks: int) -> Overhead:
@@ -203,7 +203,7 @@ def _blocking(measured: Measurements, tasks: int) -> Overhead:
         return swept
     late = _late_tick(measured, tasks)
     by_section = Overhead(longest.ticks + late.ticks, f"{longest.source}, {late.source}")
-    longer = max(swept, by_section, key=lambda one: one.ticks)
+    longer = max(swept, by_section, key=lambda overhead: overhead.ticks)
     return replace(longer, too_small=SECTIONS)
 
 

@@ -17,11 +17,11 @@ _LACKED: Params = {
 }
 
 
-def same_point(one: RecordEntry, other: RecordEntry) -> bool:
+def same_point(record: RecordEntry, other: RecordEntry) -> bool:
     """Whether two records are of one point."""
-    points = Points((one, other))
-    return one.bench == other.bench and (
-        points.of(one.bench, one.params) == points.of(other.bench, other.params)
+    points = Points((record, other))
+    return record.bench == other.bench and (
+        points.of(record.bench, record.params) == points.of(other.bench, other.params)
     )
 
 
@@ -43,7 +43,7 @@ class Points:
 
         Where images differ in a default, the value of a missing parameter is unknown.
         """
-        return tuple(one for one in sorted(params.items()) if not self._implied(bench, *one))
+        return tuple(param for param in sorted(params.items()) if not self._implied(bench, *param))
 
     def _implied(self, bench: str, name: str, value: Value) -> bool:
         if name in self._everywhere.get(bench, ()):

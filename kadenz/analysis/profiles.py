@@ -57,7 +57,7 @@ def _times(count: int) -> str:
 
 def view(lane: LaneProfile, name: ViewName) -> ViewEntry:
     """The view of a name."""
-    return next(one for one in lane.views if one.name == name)
+    return next(entry for entry in lane.views if entry.name == name)
 
 
 def by_function(profile: Profile, shown: ViewEntry) -> list[FunctionSum]:
@@ -69,24 +69,24 @@ def by_function(profile: Profile, shown: ViewEntry) -> list[FunctionSum]:
         key = function.name, INTERRUPT if stack.interrupt else function.part
         instructions[key] += stack.instructions
         calls[key] += stack.calls
-    found = [FunctionSum(*key, instructions[key], calls[key]) for key in instructions]
-    return sorted(found, key=lambda one: (-one.instructions, one.name))
+    sums = [FunctionSum(*key, instructions[key], calls[key]) for key in instructions]
+    return sorted(sums, key=lambda function_sum: (-function_sum.instructions, function_sum.name))
 
 
 def by_part(profile: Profile, shown: ViewEntry) -> dict[str, int]:
     """Instructions of each part, the largest first; they add up to the view."""
-    found: Counter[str] = Counter()
-    for one in by_function(profile, shown):
-        found[one.part] += one.instructions
-    return dict(found.most_common())
+    instructions: Counter[str] = Counter()
+    for function in by_function(profile, shown):
+        instructions[function.part] += function.instructions
+    return dict(instructions.most_common())
 
 
 def by_kind(profile: Profile, shown: ViewEntry) -> dict[str, int]:
     """Instructions of each kind; they add up to the view."""
-    found = dict.fromkeys(KINDS, 0)
+    instructions = dict.fromkeys(KINDS, 0)
     for number, times in shown.code:
-        found[profile.code[number].kind] += times
-    return found
+        instructions[profile.code[number].kind] += times
+    return instructions
 
 
 def difference(
@@ -97,21 +97,21 @@ def difference(
     Their sum is the difference of the views, if both are of one sample.
     """
     sums = [{(f.name, f.part): f for f in by_function(*side)} for side in (before, after)]
-    found = []
+    differences = []
     for key in {**sums[0], **sums[1]}:
         old, new = (side.get(key, FunctionSum(*key, 0, 0)) for side in sums)
         more = new.instructions - old.instructions
         if more or old.calls != new.calls:
-            found.append(Difference(*key, more, (old.calls, new.calls)))
-    return sorted(found, key=lambda one: (-abs(one.more), one.name))
+            differences.append(Difference(*key, more, (old.calls, new.calls)))
+    return sorted(differences, key=lambda row: (-abs(row.more), row.name))
 
 
 def function_at(profile: Profile, address: int) -> str:
     """The function of an executed address, with its line."""
-    for one in profile.code:
-        if one.address == address:
-            place = f" ({one.file}:{one.line})" if one.line else ""
-            return f"{profile.functions[one.function].name}{place}"
+    for instruction in profile.code:
+        if instruction.address == address:
+            place = f" ({instruction.file}:{instruction.line})" if instruction.line else ""
+            return f"{profile.functions[instruction.function].name}{place}"
     return f"{address:#x}"
 
 
@@ -133,7 +133,7 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
     named = Points(record for run in (*before, *after) for record in run.manifest.records)
     sides = [_profiles(runs, named) for runs in (before, after)]
     points = Counter(_without_params(key) for key in sides[0])
-    found = []
+    explained = []
     for key in sides[0]:
         if key not in sides[1]:
             continue
@@ -141,17 +141,17 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
         views = view(old_lane, "typical"), view(new_lane, "typical")
         target, bench, params, lane = key
         swept = points[_without_params(key)] > 1
-        words = [f"{name}={value}" for name, value in params if swept]
-        title = " ".join([target, bench, *words]) + ("" if lane == "all" else f", {lane}")
+        swept_params = [f"{name}={value}" for name, value in params if swept]
+        title = " ".join([target, bench, *swept_params]) + ("" if lane == "all" else f", {lane}")
         differences = difference((old, views[0]), (new, views[1]))
         spans = views[0].instructions, views[1].instructions
-        found.append(Explained(title, old.unit, spans, tuple(differences)))
-    if not found:
+        explained.append(Explained(title, old.unit, spans, tuple(differences)))
+    if not explained:
         raise UsageError(
             "the profiles of the two sides have no point in common",
             remedy="Profile the same benchmarks with the same parameters on both sides",
         )
-    return found
+    return explained
 
 
 _Key = tuple[str, str, Named, str]
@@ -162,7 +162,7 @@ def _without_params(key: _Key) -> tuple[str, str, str]:
 
 
 def _profiles(runs: Sequence[Run], named: Points) -> dict[_Key, tuple[Profile, LaneProfile]]:
-    found: dict[_Key, tuple[Profile, LaneProfile]] = {}
+    by_lane: dict[_Key, tuple[Profile, LaneProfile]] = {}
     for run in runs:
         profiles = read_profiles(run)
         if not profiles:
@@ -174,5 +174,5 @@ def _profiles(runs: Sequence[Run], named: Points) -> dict[_Key, tuple[Profile, L
             params = named.of(profile.bench, run.record(profile.record).params)
             for lane in profile.lanes:
                 key = profile.target, profile.bench, params, lane.lane
-                found.setdefault(key, (profile, lane))
-    return found
+                by_lane.setdefault(key, (profile, lane))
+    return by_lane

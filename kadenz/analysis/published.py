@@ -71,13 +71,13 @@ class PublishedFigure:
     @property
     def our_params(self) -> Params:
         """The parameters that our record must have; unknown names stay as published."""
-        found: Params = {}
+        params: Params = {}
         for name, text in self.parameters.items():
             ours, factor = _PARAMETERS.get(name, (name, 1))
             number = re.match(r"[0-9]{1,18}(?![0-9])", text)
             if number:
-                found[ours] = int(number.group()) * factor
-        return found
+                params[ours] = int(number.group()) * factor
+        return params
 
 
 def load(places: Sequence[Path] | None = None) -> list[PublishedFigure]:
@@ -87,20 +87,20 @@ def load(places: Sequence[Path] | None = None) -> list[PublishedFigure]:
     """
     places = inventory.places() if places is None else places
     systems: dict[str, System] = {}
-    found = []
+    figures = []
     for base in places:
         if (base / SYSTEMS).exists():
-            systems |= {one.name: one for one in _systems(base / SYSTEMS)}
+            systems |= {system.name: system for system in _systems(base / SYSTEMS)}
         if base == places[0] or (base / FIGURES).exists():
-            found += _figures(base, systems)
-    return found
+            figures += _figures(base, systems)
+    return figures
 
 
 def _figures(base: Path, systems: Mapping[str, System]) -> list[PublishedFigure]:
-    found = []
+    figures = []
     for line, row in _rows(base / FIGURES):
         try:
-            found.append(
+            figures.append(
                 PublishedFigure(
                     paper=row["paper"],
                     where=row["where"],
@@ -121,7 +121,7 @@ def _figures(base: Path, systems: Mapping[str, System]) -> list[PublishedFigure]
             ) from None
         except ValueError as error:
             raise ConfigError(f"{base / FIGURES}, line {line}: {error}") from None
-    return found
+    return figures
 
 
 def load_if_there() -> list[PublishedFigure]:

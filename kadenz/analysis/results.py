@@ -118,19 +118,26 @@ class RecordResult(NamedPoint):
 
     def structure(self, kind: type[S]) -> S | None:
         """What the record has of this kind besides its lanes."""
-        return next((one for one in self.structures if isinstance(one, kind)), None)
+        return next(
+            (structure for structure in self.structures if isinstance(structure, kind)), None
+        )
 
     @property
     def per_execution(self) -> float | None:
         """Ticks of one execution, if they are not a sample's."""
         return next(
-            (one.per_execution for one in self.structures if one.per_execution is not None), None
+            (
+                structure.per_execution
+                for structure in self.structures
+                if structure.per_execution is not None
+            ),
+            None,
         )
 
     @property
     def whole(self) -> bool:
         """Whether it is timed as a whole: its lanes have no distribution to show."""
-        return any(one.whole for one in self.structures)
+        return any(structure.whole for structure in self.structures)
 
     @property
     def planned(self) -> int:

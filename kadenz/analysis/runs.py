@@ -69,14 +69,14 @@ def analyse(run: Run, *, worst_share: float = SHARE, deadlines: Sequence[Asked] 
 
 def _largest_s(records: list[RecordResult]) -> float | None:
     """The largest latency of periodic work, in seconds; None if the clock does not count time."""
-    found = [
+    maxima = [
         lane.summary.max * record.unit.scale / 1e6
         for record in records
         if record.nature == "periodic" and record.unit.key == "us"
         for lane in record.lanes
         if lane.summary is not None
     ]
-    return max(found, default=None)
+    return max(maxima, default=None)
 
 
 def analyse_record(
@@ -97,7 +97,7 @@ def analyse_record(
     )
     sorted_lanes = [lane.ordered for lane in lanes if lane.ordered is not None]
     structures = structures_of(run, entry)
-    together = len(sorted_lanes) > 1 and not any(one.whole for one in structures)
+    together = len(sorted_lanes) > 1 and not any(structure.whole for structure in structures)
     return RecordResult(
         entry=entry,
         unit=unit,
@@ -172,7 +172,7 @@ def _jitter(
     samples = run.samples(entry, lane)
     cycle = entry.companions(lane).get("cycle")
     try:
-        found = jitter_of_record(
+        jitter = jitter_of_record(
             entry.nature,
             samples,
             entry.cold,
@@ -183,9 +183,9 @@ def _jitter(
         )
     except Undefined as error:
         return samples[:0] if entry.nature == "edges" else samples, entry.cold, None, error.reason
-    if found is None:
+    if jitter is None:
         return samples, entry.cold, None, ""
-    result, series = found
+    result, series = jitter
     return (series, 0, result, "") if entry.nature == "edges" else (samples, entry.cold, result, "")
 
 
@@ -213,9 +213,9 @@ def point_misses(
                 run,
                 entry,
                 [
-                    (one, *described_with_cold(run, entry, one))
-                    for one in entry.series
-                    if not lane or one.name == lane
+                    (lane_entry, *described_with_cold(run, entry, lane_entry))
+                    for lane_entry in entry.series
+                    if not lane or lane_entry.name == lane
                 ],
             )
             for run, entry in runs
@@ -292,19 +292,19 @@ def _pool(parts: list[Ordered], entry: RecordEntry) -> Pooled:
 
 def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
     """The run's own warnings, and those that only the analysis can find."""
-    found = []
+    warnings = []
     if manifest.partial:
-        found.append(
+        warnings.append(
             Warning(
                 code="partial-run",
                 message=f"this run is partial: {manifest.partial_reason or 'no reason given'}",
                 remedy="Repeat the run to get the missing points",
             )
         )
-    found += manifest.warnings
+    warnings += manifest.warnings
     clock = manifest.clock
     if clock.monotonic is False or clock.backward_steps:
-        found.append(
+        warnings.append(
             Warning(
                 code="clock-went-back",
                 message=f"the clock {clock.name} went back {clock.backward_steps:,} times",
@@ -315,7 +315,7 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
         bad = [r for r in records if not r.usable and _status(r) == status]
         if bad:
             names = ", ".join(sorted({r.bench for r in bad}))
-            found.append(
+            warnings.append(
                 Warning(
                     code=f"records-{status}",
                     message=f"{_records(len(bad), status)} no figures: {names}",
@@ -328,7 +328,7 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
         others = len(missed) - 1
         more = f"; also some of {others:,} other point{'s' * (others > 1)}" if others else ""
         what = "cycles" if worst.params.get(PERIOD) else "executions"
-        found.append(
+        warnings.append(
             Warning(
                 code="samples-missed",
                 message=f"{worst.bench}: {worst.missed:,} of "
@@ -336,7 +336,7 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
                 remedy="See the accounting table: the missing samples are usually the slow ones",
             )
         )
-    return found
+    return warnings
 
 
 def _records(count: int, status: str) -> str:

@@ -34,22 +34,22 @@ class Change:
         return float(self.limit / self.present - 1) if self.present else math.inf
 
 
-def changes_of(found: Budget) -> list[Change]:
+def changes_of(budget: Budget) -> list[Change]:
     """Each execution time, period and overhead; then all overheads by one factor."""
     changes = []
-    for place, task in enumerate(found.tasks):
+    for place, task in enumerate(budget.tasks):
 
         def with_task(place: int = place, **values: Time) -> bool:
-            model = [*found.model]
+            model = [*budget.model]
             model[place] = replace(model[place], **values)  # type: ignore[arg-type]
-            return schedulable(model, found.kernel)
+            return schedulable(model, budget.kernel)
 
-        changes += [_execution(task, with_task), _period(task, with_task, found.tick)]
-    present = {name: one.ticks for name, one in found.overheads.items()}
-    high = max(task.deadline for task in found.tasks)
+        changes += [_execution(task, with_task), _period(task, with_task, budget.tick)]
+    present = {name: overhead.ticks for name, overhead in budget.overheads.items()}
+    high = max(task.deadline for task in budget.tasks)
 
     def with_overheads(**values: Time) -> bool:
-        return schedulable(found.model, replace(found.kernel, **values))
+        return schedulable(budget.model, replace(budget.kernel, **values))
 
     changes += [_overhead(name, value, high, with_overheads) for name, value in present.items()]
     if any(present.values()):
@@ -57,11 +57,15 @@ def changes_of(found: Budget) -> list[Change]:
     return changes
 
 
-def breaks_first(found: Budget, changes: Sequence[Change]) -> Change | None:
+def breaks_first(budget: Budget, changes: Sequence[Change]) -> Change | None:
     """The change with the smallest share that makes a schedulable set miss a deadline."""
-    if not found.schedulable:
+    if not budget.schedulable:
         return None
-    known = [(abs(one.share), place) for place, one in enumerate(changes) if one.share is not None]
+    known = [
+        (abs(change.share), place)
+        for place, change in enumerate(changes)
+        if change.share is not None
+    ]
     return changes[min(known)[1]] if known else None
 
 

@@ -224,7 +224,7 @@ def _some_rows(file: Path, table: _Table, only: str) -> _Table:
     wanted = float(value) if _is_number(value) else math.nan
     rows = np.flatnonzero(cells == wanted)
     if not rows.size:
-        known = ", ".join(f"{one:g}" for one in np.unique(cells)[:10])
+        known = ", ".join(f"{cell:g}" for cell in np.unique(cells)[:10])
         raise UsageError(f"{file}: no row with {only}", remedy=f"Column {name} has: {known}")
     return table.rows(rows)
 

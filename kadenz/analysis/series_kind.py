@@ -107,10 +107,10 @@ def unwrapped(times: Array) -> tuple[Array, str]:
     down = np.flatnonzero(times[1:] < times[:-1])
     if not (whole and down.size and down.size < times.size // 2):
         return times, ""
-    own = float(np.median(np.diff(times.astype(np.float64))))
+    period = float(np.median(np.diff(times.astype(np.float64))))
     drops = times[down].astype(np.float64) - times[down + 1].astype(np.float64)
     for bits in _COUNTERS:
-        if times.max() < 2.0**bits and (np.abs(2.0**bits - drops - own) < own / 2).all():
+        if times.max() < 2.0**bits and (np.abs(2.0**bits - drops - period) < period / 2).all():
             wraps = np.zeros(times.size, np.int64)
             wraps[down + 1] = 1
             wide = times.astype(np.int64) + np.cumsum(wraps) * 2**bits

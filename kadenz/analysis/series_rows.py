@@ -92,10 +92,12 @@ def refuse_threads(
         if not 1 < threads.size <= _MOST_THREADS:
             continue
         named = bool(names) and names[place].strip().lower() in _THREADS
-        counted = any(_cycles_of(columns[place], columns[one]) for one in whole if one != place)
+        counted = any(
+            _cycles_of(columns[place], columns[other]) for other in whole if other != place
+        )
         if named or counted:
             column = names[place] if names else str(place)
-            each = " or ".join(f"--only {column}={one}" for one in threads[:4])
+            each = " or ".join(f"--only {column}={thread}" for thread in threads[:4])
             raise UsageError(
                 f"{file}: the rows are of {threads.size} threads (column {column}), which are "
                 f"{threads.size} series",

@@ -36,16 +36,16 @@ def shared_points(runs: Sequence[RunResult]) -> list[SharedPoint]:
     Instructions of two instruction sets are different units, and so are times of two clock classes.
     """
     points_of = Points(record.entry for run in runs for record in run.records)
-    found: dict[object, list[tuple[int, RecordResult]]] = {}
+    members: dict[object, list[tuple[int, RecordResult]]] = {}
     for number, run in enumerate(runs):
         arch = "" if run.unit.is_time else run.manifest.target.arch
         for record in run.records:
             if exceedance_of(record) is not None:
                 params = points_of.of(record.bench, record.params)
                 key = record.bench, params, record.unit.key, record.unit.clock_class, arch
-                found.setdefault(key, []).append((number, record))
+                members.setdefault(key, []).append((number, record))
     points = []
-    for records in found.values():
+    for records in members.values():
         number, first = records[0]
         arch = "" if runs[number].unit.is_time else runs[number].manifest.target.arch
         points.append(SharedPoint(first.bench, first.params, first.unit, arch, tuple(records)))
@@ -57,6 +57,6 @@ def exceedance_of(record: RecordResult) -> Exceedance | None:
     timed as a whole, and for signed figures."""
     if not record.usable or record.per_execution is not None or record.main is None:
         return None
-    found = record.pooled.exceedance if record.pooled is not None else record.main.exceedance
-    signed = found is None or found.values[0] < 0.0 or found.values[-1] <= 0.0
-    return None if signed else found
+    exceedance = record.pooled.exceedance if record.pooled is not None else record.main.exceedance
+    signed = exceedance is None or exceedance.values[0] < 0.0 or exceedance.values[-1] <= 0.0
+    return None if signed else exceedance

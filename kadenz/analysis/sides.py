@@ -30,7 +30,7 @@ def lanes_of(entry: RecordEntry) -> list[str]:
 
 def _compared(entry: RecordEntry) -> dict[str, Compared]:
     every = [compared_of(entry, lane) or _samples(entry, lane) for lane in entry.series]
-    return {one.name: one for one in every if one.name}
+    return {compared.name: compared for compared in every if compared.name}
 
 
 def _samples(entry: RecordEntry, lane: LaneEntry) -> Compared:
@@ -46,13 +46,13 @@ def both_sides(left: SameRuns, right: SameRuns, lane: str) -> tuple[list[list[Se
     """Every run's samples of a lane on both sides, or the reason why they cannot be compared."""
     sides = []
     for side in (left, right):
-        found: list[Series] = []
+        samples: list[Series] = []
         for run, entry in side.runs:
             refused, series = series_of(run, entry, lane)
             if refused or series is None:
                 return [], f"{run.path.name}: {refused}"
-            found.append(series)
-        sides.append(found)
+            samples.append(series)
+        sides.append(samples)
     return sides, ""
 
 
@@ -82,27 +82,27 @@ def as_figures(run: Series) -> Samples:
 
 def figure_of(runs: Sequence[Series], statistic: str | float) -> float | None:
     """The geometric mean of a statistic over runs; None if a run has too few samples."""
-    found = []
+    figures = []
     for run in runs:
         series = as_figures(run)
         if series.size == 0:
             return None
         if statistic == "mean":
-            found.append(exact_mean(series))
+            figures.append(exact_mean(series))
         elif statistic == "max":
-            found.append(float(series.max()))
+            figures.append(float(series.max()))
         elif statistic == "median":
-            found.append(order(series).median)
+            figures.append(order(series).median)
         else:
             level = float(statistic)
             if series.size * min(level, 1.0 - level) < 1.0:
                 return None
-            found.append(order(series).quantile(level))
-    if min(found) == max(found):
-        return found[0]
-    if min(found) <= 0.0:
-        return math.fsum(found) / len(found)
-    return math.exp(math.fsum(map(math.log, found)) / len(found))
+            figures.append(order(series).quantile(level))
+    if min(figures) == max(figures):
+        return figures[0]
+    if min(figures) <= 0.0:
+        return math.fsum(figures) / len(figures)
+    return math.exp(math.fsum(map(math.log, figures)) / len(figures))
 
 
 def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
@@ -117,4 +117,4 @@ def repeated(same: SameRuns, series: Sequence[Series]) -> bool:
 def identical(series: Sequence[Series]) -> bool:
     """Whether all runs have the same samples."""
     first = as_figures(series[0])
-    return all(np.array_equal(first, as_figures(one)) for one in series[1:])
+    return all(np.array_equal(first, as_figures(other)) for other in series[1:])

@@ -78,7 +78,7 @@ class Row:
     def unlike_between(self, places: Collection[int], executors: Collection[int]) -> bool:
         """True if the cells of two places are not of the same work."""
         kinds = {place in executors for place in places}
-        apart = any(len(set(own) & set(places)) == 1 for _, own in self.spans)
+        apart = any(len(set(members) & set(places)) == 1 for _, members in self.spans)
         return apart or (self.mixed and len(kinds) > 1)
 
     @property
@@ -136,8 +136,8 @@ def counted_of(run: RunResult) -> str:
     """The instruction set and timing model whose instructions or cycles a run counts; "" for
     times."""
     model = run.manifest.clock.model
-    words = [run.manifest.target.arch, *([model.name] if model else [])]
-    return "" if run.unit.is_time else ", ".join(words)
+    parts = [run.manifest.target.arch, *([model.name] if model else [])]
+    return "" if run.unit.is_time else ", ".join(parts)
 
 
 def groups_of(
@@ -146,16 +146,16 @@ def groups_of(
     """Variants whose figures may be compared: (instruction set and model, places), the largest
     group first. A run that was stopped is last in its group: the first one is what the others are
     compared with."""
-    found: dict[tuple[str, str, str], list[int]] = {}
+    groups: dict[tuple[str, str, str], list[int]] = {}
     for number, variant in enumerate(variants):
         run = results[variant.runs[0]]
         key = run.unit.label, run.unit.clock_class, counted_of(run)
-        found.setdefault(key, []).append(number)
+        groups.setdefault(key, []).append(number)
 
     def stopped(number: int) -> bool:
         return any(results[place].manifest.partial for place in variants[number].runs)
 
-    ordered = sorted(found.items(), key=lambda one: -len(one[1]))
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
     return [(of, tuple(sorted(members, key=stopped))) for (_, _, of), members in ordered]
 
 
@@ -188,13 +188,13 @@ def _group(
 ) -> Group:
     runs = [[results[place] for place in variants[number].runs] for number in members]
     by_order = exact(results, members, variants) and not any(v[0] in members for v in verdicts)
-    executors = tuple(n for n, own in enumerate(runs) if own[0].manifest.target.has_executor)
+    executors = tuple(n for n, (run, *_) in enumerate(runs) if run.manifest.target.has_executor)
     benches, period_us = _benches(runs, points), _period_us(runs)
     rows = []
-    for (bench, _), found in benches.items():
-        if found.points:
+    for (bench, _), measured in benches.items():
+        if measured.points:
             judge = _Judge(bench, members, None if by_order else verdicts)
-            rows.append(_row(bench, found, runs, executors, judge, period_us))
+            rows.append(_row(bench, measured, runs, executors, judge, period_us))
     return Group(
         unit=runs[0][0].unit,
         of=of,
@@ -204,39 +204,39 @@ def _group(
         lacks=_lacks(benches),
         executors=executors,
         period_us=period_us,
-        rates=tuple(dict.fromkeys(own[0].unit.hz for own in runs)) if period_us else (),
+        rates=tuple(dict.fromkeys(run.unit.hz for run, *_ in runs)) if period_us else (),
     )
 
 
 def _period_us(runs: Sequence[Sequence[RunResult]]) -> float:
     """The shortest period of periodic work in `runs`; 0.0 if there is none, or if a unit is not
     cycles of a clock whose rate is known."""
-    every = [run for own in runs for run in own]
+    every = [run for variant_runs in runs for run in variant_runs]
     if not all(run.unit.hz for run in every):
         return 0.0
     records = [r.entry for run in every for r in run.records if r.nature == "periodic"]
-    return min((period for one in records if (period := one.period_us())), default=0.0)
+    return min((period for entry in records if (period := entry.period_us())), default=0.0)
 
 
 def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[str, str], _Bench]:
     """The records that a row can show: by benchmark and unit, in order of appearance."""
-    found: dict[tuple[str, str], _Bench] = {}
-    for number, own in enumerate(runs):
-        for record in (record for run in own for record in run.records):
+    benches: dict[tuple[str, str], _Bench] = {}
+    for number, variant_runs in enumerate(runs):
+        for record in (record for run in variant_runs for record in run.records):
             if record.nature == "context" or unjudged(record.entry):
                 continue
-            bench = found.setdefault((record.bench, record.unit.key), _Bench())
+            bench = benches.setdefault((record.bench, record.unit.key), _Bench())
             if _figures([record]) is None:
                 bench.without.setdefault(number, record)
             else:
                 point = points.of(record.bench, record.params)
                 bench.points.setdefault(point, {}).setdefault(number, []).append(record)
-    for key in [key for key, bench in found.items() if not bench.points]:
+    for key in [key for key, bench in benches.items() if not bench.points]:
         # A record without figures may lack its unit: it belongs to the benchmark's only row.
-        others = [bench for other, bench in found.items() if other[0] == key[0] and bench.points]
+        others = [bench for other, bench in benches.items() if other[0] == key[0] and bench.points]
         if others:
-            others[0].without = {**found.pop(key).without, **others[0].without}
-    return found
+            others[0].without = {**benches.pop(key).without, **others[0].without}
+    return benches
 
 
 def _figures(records: Sequence[RecordResult]) -> OverRounds | None:
@@ -279,16 +279,16 @@ class _Judge:
 
 def _row(
     bench: str,
-    found: _Bench,
+    measured: _Bench,
     runs: Sequence[Sequence[RunResult]],
     executors: tuple[int, ...],
     judge: _Judge,
     period_us: float,
 ) -> Row:
-    shown, own = max(found.points.items(), key=lambda one: len(one[1]))
-    record = next(iter(own.values()))[0]
+    shown, shown_by_member = max(measured.points.items(), key=lambda pair: len(pair[1]))
+    record = next(iter(shown_by_member.values()))[0]
     firsts = {}
-    for point, by_member in found.points.items():
+    for point, by_member in measured.points.items():
         figures = {
             number: record.unit.figure(of.median)
             for number, records in by_member.items()
@@ -299,20 +299,21 @@ def _row(
     best = frozenset[int]().union(*firsts.values())
     alone = len(best) == 1 and all(firsts.values())
     near = firsts.get(shown, frozenset())
-    spans = _spans(own)
+    spans = _spans(shown_by_member)
     return Row(
         bench=bench,
-        params=apart(record.params, found.points),
+        params=apart(record.params, measured.points),
         unit=record.unit,
         cells=tuple(
-            _cell(bench, n, own.get(n, []), found, of, period_us) for n, of in enumerate(runs)
+            _cell(bench, n, shown_by_member.get(n, []), measured, of, period_us)
+            for n, of in enumerate(runs)
         ),
         points=len(firsts),
         best=next(iter(best)) if alone else None,
         near=near if len(near) > 1 else frozenset(),
         divided=len(firsts) > 1 and not alone and any(firsts.values()),
         spans=tuple(spans.items()) if len(spans) > 1 else (),
-        mixed=_mixed(own, executors, " ".join(spans)),
+        mixed=_mixed(shown_by_member, executors, " ".join(spans)),
     )
 
 
@@ -326,18 +327,18 @@ def apart(params: Params, points: Collection[Named]) -> Params:
     }
 
 
-def _mixed(own: Mapping[int, object], executors: Sequence[int], spans: str) -> bool:
-    kinds = {number in executors for number in own}
+def _mixed(by_member: Mapping[int, object], executors: Sequence[int], spans: str) -> bool:
+    kinds = {number in executors for number in by_member}
     return len(kinds) > 1 and in_a_task(spans)
 
 
-def _spans(own: Mapping[int, Sequence[RecordResult]]) -> dict[str, tuple[int, ...]]:
+def _spans(by_member: Mapping[int, Sequence[RecordResult]]) -> dict[str, tuple[int, ...]]:
     """What was timed, with the systems that timed it."""
-    found: dict[str, tuple[int, ...]] = {}
-    for number, records in sorted(own.items()):
-        words = span(records[0].entry)
-        found[words] = (*found.get(words, ()), number)
-    return found
+    spans: dict[str, tuple[int, ...]] = {}
+    for number, records in sorted(by_member.items()):
+        text = span(records[0].entry)
+        spans[text] = (*spans.get(text, ()), number)
+    return spans
 
 
 def _note(runs: Sequence[RunResult], bench: str) -> str:
@@ -348,7 +349,7 @@ def _cell(
     bench: str,
     number: int,
     records: Sequence[RecordResult],
-    found: _Bench,
+    measured: _Bench,
     runs: Sequence[RunResult],
     period_us: float,
 ) -> Cell:
@@ -363,10 +364,10 @@ def _cell(
             largest=None if alone else unit.figure(of.largest),
             note=_note(runs, bench),
         )
-    lack = found.without.get(number)
+    lack = measured.without.get(number)
     if lack is not None:
         return Cell(word=_word(lack), reason=lack.reason)
-    if any(number in by_member for by_member in found.points.values()):
+    if any(number in by_member for by_member in measured.points.values()):
         return Cell(reason="measured at other parameters only")
     if any(run.manifest.partial for run in runs):
         return Cell(reason="the run was stopped before it")
@@ -379,12 +380,12 @@ def _word(record: RecordResult) -> str:
 
 def _lacks(benches: Mapping[tuple[str, str], _Bench]) -> tuple[Lack, ...]:
     """Every sentence about a figure that is not there, once for each system."""
-    found: dict[tuple[int, str, str], list[str]] = {}
+    lacking: dict[tuple[int, str, str], list[str]] = {}
     for (bench, _), of in benches.items():
         for number, record in of.without.items():
             if not any(number in by_member for by_member in of.points.values()):
-                found.setdefault((number, _word(record), record.reason), []).append(bench)
+                lacking.setdefault((number, _word(record), record.reason), []).append(bench)
     return tuple(
-        Lack(number, word, reason, tuple(dict.fromkeys(own)))
-        for (number, word, reason), own in sorted(found.items(), key=lambda one: one[0][0])
+        Lack(number, word, reason, tuple(dict.fromkeys(names)))
+        for (number, word, reason), names in sorted(lacking.items(), key=lambda entry: entry[0][0])
     )

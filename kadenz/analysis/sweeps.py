@@ -27,15 +27,15 @@ def sweeps_of(run: Run, records: list[RecordResult]) -> list[Sweep]:
             continue
         others = tuple(sorted((k, v) for k, v in record.params.items() if k != SIZE))
         groups[record.bench, others][number(record.params, SIZE)] = record
-    found = []
+    sweeps = []
     for (bench, others), by_size in groups.items():
         if len(by_size) < 3:
             continue
         sizes = tuple(sorted(by_size))
         points = tuple(by_size[size] for size in sizes)
         fit, reason = _fit(run, sizes, points)
-        found.append(Sweep(bench, dict(others), sizes, points, points[0].unit, fit, reason))
-    return found
+        sweeps.append(Sweep(bench, dict(others), sizes, points, points[0].unit, fit, reason))
+    return sweeps
 
 
 def _fit(

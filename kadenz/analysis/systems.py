@@ -21,16 +21,20 @@ def conditions_of(manifest: Manifest) -> list[ConditionEntry]:
 
 def system_conditions(manifest: Manifest) -> dict[str, str]:
     """The values of the conditions that change the system, by kind."""
-    return {one.kind: one.value for one in manifest.conditions if one.changes_system}
+    return {
+        condition.kind: condition.value
+        for condition in manifest.conditions
+        if condition.changes_system
+    }
 
 
 def system_of(manifest: Manifest) -> list[ConditionEntry]:
     """The kernel (two trees may both be called V11), then the conditions that change the system."""
     target, build = manifest.target, manifest.build
-    own = f"{target.kernel_name} {target.kernel_version}".strip()
-    words = [own, build.kernel_source if build is not None else ""]
-    kernel = ConditionEntry(kind="kernel", value=", ".join(filter(None, words)), label=own)
-    return [kernel, *(one for one in manifest.conditions if one.changes_system)]
+    label = f"{target.kernel_name} {target.kernel_version}".strip()
+    parts = [label, build.kernel_source if build is not None else ""]
+    kernel = ConditionEntry(kind="kernel", value=", ".join(filter(None, parts)), label=label)
+    return [kernel, *(condition for condition in manifest.conditions if condition.changes_system)]
 
 
 def aligned(
@@ -38,18 +42,19 @@ def aligned(
     entries: Callable[[Manifest], Sequence[ConditionEntry]] = system_of,
 ) -> list[tuple[ConditionEntry, ...]]:
     """The entries of each run: the same kinds in the same order, those not stated as usual."""
-    stated = [{one.kind: one for one in entries(made)} for made in manifests]
+    stated = [{entry.kind: entry for entry in entries(manifest)} for manifest in manifests]
     usual: dict[tuple[str, str], str] = {}
-    for made, own in zip(manifests, stated, strict=True):
-        for one in own.values():
-            place = made.target.name, one.kind
-            usual[place] = usual.get(place) or one.usual
-    kinds = list(dict.fromkeys(kind for own in stated for kind in own))
+    for manifest, by_kind in zip(manifests, stated, strict=True):
+        for entry in by_kind.values():
+            place = manifest.target.name, entry.kind
+            usual[place] = usual.get(place) or entry.usual
+    kinds = list(dict.fromkeys(kind for by_kind in stated for kind in by_kind))
     return [
         tuple(
-            own.get(kind) or _usual(kind, usual.get((made.target.name, kind), "")) for kind in kinds
+            by_kind.get(kind) or _usual(kind, usual.get((manifest.target.name, kind), ""))
+            for kind in kinds
         )
-        for made, own in zip(manifests, stated, strict=True)
+        for manifest, by_kind in zip(manifests, stated, strict=True)
     ]
 
 
@@ -60,25 +65,25 @@ def _usual(kind: str, value: str) -> ConditionEntry:
 def names_of(column: Sequence[ConditionEntry]) -> list[str]:
     """The labels of entries of one kind; kind and value where two values have one label."""
     labels: dict[str, str] = {}
-    for one in column:  # runs of two versions of kadenz may label a value differently
-        labels.setdefault(one.value, one.label)
+    for entry in column:  # runs of two versions of kadenz may label a value differently
+        labels.setdefault(entry.value, entry.label)
     every = list(labels.values())
     return [
-        label if every.count(label := labels[one.value]) == 1 else f"{one.kind} {one.value}"
-        for one in column
+        label if every.count(label := labels[entry.value]) == 1 else f"{entry.kind} {entry.value}"
+        for entry in column
     ]
 
 
 def changes(left: Manifest, right: Manifest) -> list[str]:
     """What differs between two systems, in words: "load none → disk"."""
-    found = []
+    differences = []
     for pair in zip(*aligned([left, right]), strict=True):
         if pair[0].value != pair[1].value:
             before, after = names_of(pair)
-            found.append(f"{before} → {after.removeprefix(f'{pair[0].kind} ')}")
-    return found
+            differences.append(f"{before} → {after.removeprefix(f'{pair[0].kind} ')}")
+    return differences
 
 
 def values_of(system: Iterable[ConditionEntry]) -> tuple[str, ...]:
     """The values alone: equal for runs of one system."""
-    return tuple(one.value for one in system)
+    return tuple(entry.value for entry in system)

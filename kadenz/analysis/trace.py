@@ -109,9 +109,9 @@ class Blame:
             f"{_us(who.seconds)} went to {who.words}"
         )
         others = [
-            f"{_us(one.seconds)} to {one.words}"
-            for one in self.occupants[1:4]
-            if one.seconds >= 0.02 * whole
+            f"{_us(occupant.seconds)} to {occupant.words}"
+            for occupant in self.occupants[1:4]
+            if occupant.seconds >= 0.02 * whole
         ]
         text += "".join(f", {other}" for other in others)
         if self.woken is None:
@@ -205,21 +205,21 @@ def blame(
 
 def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float | None:
     """When the thread was last made ready before it ran: the first of waking and wake-up."""
-    found = None
+    woken = None
     for event in reversed(before):
-        if event.name == LOST and found is None:
+        if event.name == LOST and woken is None:
             return None  # the waking may be among them
         if event.name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
             match = _WAKE.search(event.text)
             if match and int(match["pid"]) == pid:
-                found = event.time
+                woken = event.time
                 if event.name != "sched_wakeup":
                     break
-        elif found is not None and event.name == "sched_switch":
+        elif woken is not None and event.name == "sched_switch":
             break  # a waking precedes its wake-up at once
-    if found is not None and earliest is not None and found < earliest - 0.001:
+    if woken is not None and earliest is not None and woken < earliest - 0.001:
         return None  # of an earlier period
-    return found
+    return woken
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> lis
             for who, seconds in spent.items()
             if seconds > 0.0 and not (who.kind == "thread" and who.number == pid)
         ),
-        key=lambda one: -one.seconds,
+        key=lambda occupant: -occupant.seconds,
     )
 
 

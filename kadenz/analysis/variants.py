@@ -31,18 +31,22 @@ def variants_of(manifests: Sequence[Manifest]) -> list[Variant]:
     Rounds of one call of `kadenz run --rounds` form one variant. A run without rounds is its own
     variant, because a change between two calls may not be in the manifest.
     """
-    found: dict[object, list[int]] = {}
+    by_key: dict[object, list[int]] = {}
     seen: Counter[object] = Counter()
-    for number, (made, system) in enumerate(zip(manifests, aligned(manifests), strict=True)):
+    for number, (manifest, system) in enumerate(zip(manifests, aligned(manifests), strict=True)):
         key: object = number
-        if made.variant:
-            name: tuple[object, ...] = (made.target.name, made.target.instrument, made.variant)
-            name = made.campaign.name, *name, values_of(system)
-            place = *name, made.round
+        if manifest.variant:
+            name: tuple[object, ...] = (
+                manifest.target.name,
+                manifest.target.instrument,
+                manifest.variant,
+            )
+            name = manifest.campaign.name, *name, values_of(system)
+            place = *name, manifest.round
             key = *name, seen[place]  # the same round twice: another call
             seen[place] += 1
-        found.setdefault(key, []).append(number)
-    return [Variant(_letter(n), tuple(runs)) for n, runs in enumerate(found.values())]
+        by_key.setdefault(key, []).append(number)
+    return [Variant(_letter(n), tuple(runs)) for n, runs in enumerate(by_key.values())]
 
 
 def _letter(number: int) -> str:
@@ -68,15 +72,15 @@ def two_variants(runs: Sequence[Run], wanted: Sequence[str] = ()) -> tuple[list[
         )
     by_target = not any(_beside_target(run) for run in stamped)
     sides: dict[str, dict[_Place, Run]] = {}
-    for run in sorted(stamped, key=lambda one: (one.manifest.round, one.manifest.place)):
-        made = run.manifest
-        name = made.variant if by_target else _beside_target(run)
-        place = made.campaign.name, "" if by_target else made.target.name, made.round
+    for run in sorted(stamped, key=lambda run: (run.manifest.round, run.manifest.place)):
+        manifest = run.manifest
+        name = manifest.variant if by_target else _beside_target(run)
+        place = manifest.campaign.name, "" if by_target else manifest.target.name, manifest.round
         twin = sides.setdefault(name, {}).setdefault(place, run)
         if twin is not run:
             raise UsageError(
-                f"{twin.path.name} and {run.path.name} are both round {made.round} of "
-                f"{made.variant}: the folder contains several calls of `kadenz run`",
+                f"{twin.path.name} and {run.path.name} are both round {manifest.round} of "
+                f"{manifest.variant}: the folder contains several calls of `kadenz run`",
                 remedy="Name the folder of one call",
             )
     left, right = (sides[name] for name in _two(list(sides), wanted))
@@ -95,13 +99,13 @@ def _two(names: list[str], wanted: Sequence[str]) -> list[str]:
     known = ", ".join(f'"{name}"' for name in names)
     chosen = []
     for word in wanted:
-        found = [name for name in names if name == word] or [n for n in names if word in n]
-        if len(found) != 1:
+        matches = [name for name in names if name == word] or [n for n in names if word in n]
+        if len(matches) != 1:
             raise UsageError(
-                f'no variant "{word}"' if not found else f'"{word}" is part of several variants',
+                f'no variant "{word}"' if not matches else f'"{word}" is part of several variants',
                 remedy=f"Variants: {known}",
             )
-        chosen += found
+        chosen += matches
     chosen = chosen if wanted else names
     if len(chosen) != 2 or chosen[0] == chosen[1]:
         raise UsageError(

@@ -17,13 +17,13 @@ def span(entry: RecordEntry) -> str:
     return f"from {entry.begins} to {entry.ends}"
 
 
-def in_a_task(words: str) -> bool:
+def in_a_task(text: str) -> bool:
     """Whether a span begins or ends in a task."""
-    return _TASK.search(words) is not None
+    return _TASK.search(text) is not None
 
 
-def same_work(one: tuple[Manifest, RecordEntry], other: tuple[Manifest, RecordEntry]) -> bool:
+def same_work(left: tuple[Manifest, RecordEntry], right: tuple[Manifest, RecordEntry]) -> bool:
     """Whether the records of two runs time the same work."""
-    spans = span(one[1]), span(other[1])
-    kinds = one[0].target.has_executor, other[0].target.has_executor
+    spans = span(left[1]), span(right[1])
+    kinds = left[0].target.has_executor, right[0].target.has_executor
     return spans[0] == spans[1] and (kinds[0] == kinds[1] or not in_a_task(spans[0]))

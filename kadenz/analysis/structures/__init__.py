@@ -85,14 +85,14 @@ def kinds() -> tuple[type[Structure], ...]:
 
 def structures_of(run: Run, entry: RecordEntry) -> tuple[Structure, ...]:
     """What a record that gives figures has besides its lanes."""
-    found = (kind.of(run, entry) for kind in kinds())
-    return tuple(structure for structure in found if structure is not None)
+    structures = (kind.of(run, entry) for kind in kinds())
+    return tuple(structure for structure in structures if structure is not None)
 
 
 def compared_of(entry: RecordEntry, lane: LaneEntry) -> Compared | None:
     """What to compare of a lane instead of its samples; None: them."""
-    found = (kind.compared(entry, lane) for kind in kinds())
-    return next((compared for compared in found if compared is not None), None)
+    candidates = (kind.compared(entry, lane) for kind in kinds())
+    return next((compared for compared in candidates if compared is not None), None)
 
 
 def unjudged(entry: RecordEntry) -> str:

@@ -86,7 +86,9 @@ class Batch(Structure):
         whole, loop = (modelled_ends(run, entry, lane, entry.cold) for lane in lanes)
         ends = None
         if whole is not None and loop is not None:
-            low, high = ((end - own) / iterations for end, own in zip(whole, loop, strict=True))
+            low, high = (
+                (end - loop_end) / iterations for end, loop_end in zip(whole, loop, strict=True)
+            )
             ends = low, high
         return batch_of(iterations, batch, empty, ends)
 
@@ -97,7 +99,7 @@ class Batch(Structure):
             return None
 
         def read(run: Run, scale: float) -> LessLoop:
-            whole, loop = (run.samples(entry, one)[entry.cold :] for one in lanes)
+            whole, loop = (run.samples(entry, part)[entry.cold :] for part in lanes)
             if whole.size == 0 or loop.size == 0:
                 raise Undefined(
                     "batch", "a batch without its empty loop: its total includes the loop"

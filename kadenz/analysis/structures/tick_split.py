@@ -62,5 +62,5 @@ class TickSplit(Structure):
 def _part(samples: npt.NDArray[Any]) -> Part | None:
     if samples.size == 0:
         return None
-    ordered = sorted(int(one) for one in samples)
+    ordered = sorted(int(sample) for sample in samples)
     return Part(len(ordered), ordered[0], ordered[len(ordered) // 2], ordered[-1])
