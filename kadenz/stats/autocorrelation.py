@@ -62,8 +62,8 @@ def lagged_products(array: Array, lags: int) -> Floats:
     for start in range(0, array.size, piece):
         ahead = array[start : start + piece + lags] - mean
         both = scipy.fft.rfft(ahead, n=length)
-        own = scipy.fft.rfft(ahead[:piece], n=length)
-        spectrum += own.conj() * both
+        block = scipy.fft.rfft(ahead[:piece], n=length)
+        spectrum += block.conj() * both
     return np.asarray(scipy.fft.irfft(spectrum, n=length)[: lags + 1])
 
 
@@ -71,8 +71,8 @@ def _direct_products(array: Array, lags: int, mean: float) -> Floats:
     products = np.zeros(lags + 1)
     for start in range(0, array.size, PIECE):
         ahead = array[start : start + PIECE + lags] - mean
-        own = ahead[:PIECE]
+        block = ahead[:PIECE]
         for lag in range(lags + 1):
-            later = ahead[lag : lag + own.size]
-            products[lag] += float(own[: later.size] @ later)
+            later = ahead[lag : lag + block.size]
+            products[lag] += float(block[: later.size] @ later)
     return products

@@ -53,7 +53,7 @@ def change_points(
     if values.size < LEAST:
         raise TooFew("change points", values.size, LEAST)
     rng = np.random.default_rng(_SEED)
-    found: list[tuple[int, float]] = []
+    accepted: list[tuple[int, float]] = []
     todo = [(0, values.size)]
     while todo:
         low, high = todo.pop()
@@ -61,12 +61,13 @@ def change_points(
             continue
         at, p = _largest(values[low:high], rng)
         if p <= alpha:
-            found.append((low + at, p))
+            accepted.append((low + at, p))
             todo += [(low, low + at), (low + at, high)]
-    found.sort()
-    borders = [0, *(at for at, _ in found), values.size]
+    accepted.sort()
+    borders = [0, *(at for at, _ in accepted), values.size]
     return [
-        _change(values, borders[i], at, borders[i + 2], p, level) for i, (at, p) in enumerate(found)
+        _change(values, borders[i], at, borders[i + 2], p, level)
+        for i, (at, p) in enumerate(accepted)
     ]
 
 

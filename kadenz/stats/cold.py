@@ -72,8 +72,8 @@ def cold_effect(samples: npt.ArrayLike, cold: int, *, alpha: float = 0.05) -> Co
     weights = 1.0 / np.arange(1, cold + 1)
     windows = warm[: warm.size // cold * cold]
     others = (_mid_ranks(data.values, windows).reshape(-1, cold) - 0.5) @ weights
-    own = float((_mid_ranks(data.values, parts.cold) - 0.5) @ weights)
-    count = int(np.count_nonzero(np.abs(others) >= abs(own) - 1e-12))
+    figure = float((_mid_ranks(data.values, parts.cold) - 0.5) @ weights)
+    count = int(np.count_nonzero(np.abs(others) >= abs(figure) - 1e-12))
     p_value = (1 + count) / (1 + others.size)
     smallest = 1.0 / (1 + others.size)
     cold_median, warm_median = order(parts.cold).median, order(parts.warm).median
@@ -109,16 +109,16 @@ def suggest_cold(samples: npt.ArrayLike, *, alpha: float = 0.01) -> int:
     half = array[array.size // 2 :][:REFERENCE]
     horizon = min(half.size // 4, 1000)
     data = order(half).values
-    own = _prefix_sums(_surprise(data, array[:horizon])[np.newaxis, :])
+    sums = _prefix_sums(_surprise(data, array[:horizon])[np.newaxis, :])
     starts = np.unique(np.linspace(0, half.size - horizon, 1000).astype(np.int64))
     scores = _surprise(data, half)
     others = _prefix_sums(np.lib.stride_tricks.sliding_window_view(scores, horizon)[starts])
-    best = float(own[0].max())
+    best = float(sums[0].max())
     count = int(np.count_nonzero(others.max(axis=1) >= best))
     worth = min(float(starts.size), effective_size(half).effective_n)
     if best <= 0.0 or count / starts.size + 1.0 / worth >= alpha:
         return 0
-    return int(np.argmax(own[0])) + 1
+    return int(np.argmax(sums[0])) + 1
 
 
 def _prefix_sums(scores: Floats) -> Floats:

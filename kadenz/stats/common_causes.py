@@ -189,34 +189,34 @@ def common_causes(
     """
     array = as_samples(samples, "common causes", needed=10 * worst.fewest)
     data = order(array) if ordered is None else ordered
-    threshold, found = _worst(array, data, worst)
+    threshold, indices = _worst(array, data, worst)
     left_out: dict[str, str] = {}
     for_events = (1.0 - 2.0 * POSITION_PART) * worst.alpha
-    shifts = _shifts(array.size, found.size, for_events, seed)
+    shifts = _shifts(array.size, indices.size, for_events, seed)
     answers = [
         _Answer(
             question,
             int(np.count_nonzero(mask)),
-            _shifted_counts(mask, found, shifts),
-            int(np.count_nonzero(mask[found])),
+            _shifted_counts(mask, indices, shifts),
+            int(np.count_nonzero(mask[indices])),
         )
         for question, mask in _questions(companions, places, marks or {}, array.size, left_out)
     ]
-    factors = _factors(answers, array.size, found.size, for_events)
-    within, near, p_clustered = _clusters(found, array.size)
+    factors = _factors(answers, array.size, indices.size, for_events)
+    within, near, p_clustered = _clusters(indices, array.size)
     return CommonCauses(
         n=int(array.size),
-        count=int(found.size),
+        count=int(indices.size),
         threshold=threshold,
-        indices=found,
+        indices=indices,
         factors=tuple(factors),
         asked=len(answers),
         left_out=left_out,
         near=near,
         within=within,
-        bursts=int(found.size - near),
+        bursts=int(indices.size - near),
         clustered=p_clustered < POSITION_PART * worst.alpha,
-        train=_train(found, array.size, cycles, POSITION_PART * worst.alpha),
+        train=_train(indices, array.size, cycles, POSITION_PART * worst.alpha),
         smallest_p=1.0 / (1 + shifts.size),
         limit=for_events,
     )
@@ -263,8 +263,8 @@ def _questions(
             yield from _levels(name, beside)
     for name, indices in marks.items():
         mask = np.zeros(n, dtype=bool)
-        found = np.asarray(indices, dtype=np.int64)
-        mask[found[(found >= 0) & (found < n)]] = True
+        marked = np.asarray(indices, dtype=np.int64)
+        mask[marked[(marked >= 0) & (marked < n)]] = True
         if mask.any():
             yield _Question(name, "mark"), mask
 
@@ -280,11 +280,11 @@ def _levels(name: str, beside: Array) -> Iterator[tuple[_Question, Bools]]:
 def _places(
     name: str, beside: Array, left_out: dict[str, str]
 ) -> Iterator[tuple[_Question, Bools]]:
-    found, counts = np.unique(beside, return_counts=True)
-    if found.size > PLACES:
-        left_out[name] = f"{found.size:,} different values, at most {PLACES} can be tested"
+    values, counts = np.unique(beside, return_counts=True)
+    if values.size > PLACES:
+        left_out[name] = f"{values.size:,} different values, at most {PLACES} can be tested"
         return
-    for place in found[np.argsort(counts, kind="stable")]:
+    for place in values[np.argsort(counts, kind="stable")]:
         yield _Question(name, "place", place=int(place)), beside == place
 
 
@@ -318,7 +318,7 @@ def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[F
     least = np.min([t[a.shifted] for t, a in zip(tails, answers, strict=True)], axis=0)
     best: dict[str, Factor] = {}
     for answer, tail in zip(answers, tails, strict=True):
-        question, own, single = answer.question, answer.own, float(tail[answer.own])
+        question, worst_with, single = answer.question, answer.own, float(tail[answer.own])
         # A small tolerance, so that equal tables count as equal.
         as_small = int(np.count_nonzero(least <= single * (1.0 + 1e-9)))
         p_value = max((1 + as_small) / (1 + least.size), single)
@@ -328,16 +328,16 @@ def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[F
             kind=question.kind,
             above=question.above,
             place=question.place,
-            worst_with=own,
+            worst_with=worst_with,
             worst_n=worst,
-            rest_with=answer.with_event - own,
+            rest_with=answer.with_event - worst_with,
             rest_n=n - worst,
             odds_ratio=odds,
             low=low,
             high=high,
             fisher_p=single,
             p_value=p_value,
-            common=p_value < alpha and own >= FEWEST_WITH,
+            common=p_value < alpha and worst_with >= FEWEST_WITH,
         )
         known = best.get(question.name)
         if known is None or (factor.p_value, factor.fisher_p) < (known.p_value, known.fisher_p):
@@ -367,14 +367,14 @@ def _choose(n: float, k: Floats) -> Floats:
 
 def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
     """Odds ratio and its 95 % interval, widened by the dependence that the shifts show."""
-    own, others = answer.own, answer.with_event - answer.own
-    a, b, c, d = own + 0.5, worst - own + 0.5, others + 0.5, n - worst - others + 0.5
+    worst_with, others = answer.own, answer.with_event - answer.own
+    a, b, c, d = worst_with + 0.5, worst - worst_with + 0.5, others + 0.5, n - worst - others + 0.5
     rate = answer.with_event / n
     chance = worst * rate * (1.0 - rate) * (n - worst) / (n - 1)
     inflation = max(1.0, float(answer.shifted.var()) / chance) if chance > 0.0 else 1.0
     log = math.log(a * d / (b * c))
     reach = float(ndtri(0.975)) * math.sqrt(inflation * (1 / a + 1 / b + 1 / c + 1 / d))
-    if own == 0:  # the added 1/2 would give a ratio above 0
+    if worst_with == 0:  # the added 1/2 would give a ratio above 0
         return 0.0, 0.0, math.exp(log + reach)
     return math.exp(log), math.exp(log - reach), math.exp(log + reach)
 
@@ -407,14 +407,14 @@ def _train(worst: Indices, n: int, cycles: npt.ArrayLike | None, alpha: float) -
     if min(p_line, p_around) >= alpha / 2.0:
         return None
     if p_around < p_line:
-        own = near_slots(events, around)
-        every, first = line(events[own], around)
+        struck = near_slots(events, around)
+        every, first = line(events[struck], around)
     else:
         frequency = fundamental(events, frequency, length)
         if frequency * length < FEWEST_PERIODS:
             return None
-        own = in_phase(events, frequency)
+        struck = in_phase(events, frequency)
         every, first = line(events, frequency)
-    off = (events[own] - first + every / 2.0) % every - every / 2.0
+    off = (events[struck] - first + every / 2.0) % every - every / 2.0
     loose = p_around < p_line and bool(np.abs(off).max() > ROUNDED)
-    return Train(every, int(own[np.cumsum(begins) - 1].sum()), loose)
+    return Train(every, int(struck[np.cumsum(begins) - 1].sum()), loose)

@@ -257,12 +257,12 @@ def _caveat(base: Side, cand: Side, between_runs: float, replicated: bool) -> st
 
 def _relative_spread(base: Side, cand: Side) -> float | None:
     """Relative sd between runs, the larger one of the sides, regardless of the error within."""
-    found = [
+    spreads = [
         math.expm1(float(logs.values.std(ddof=1)))
         for logs in (base.logs, cand.logs)
         if logs is not None
     ]
-    return max(found, default=None)
+    return max(spreads, default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,11 +316,11 @@ def _from_replicates(left: Side, right: Side, confidence: float) -> _Parts:
 
 def _ratios(base: Side, cand: Side, factor: float, steps: float) -> Floats:
     """Replicates of the ratio, with the sides moved apart (1) or together (-1) by the step."""
-    one, other = base.runs[0], cand.runs[0]
+    base_run, cand_run = base.runs[0], cand.runs[0]
     # A replicate beyond the interval may be negative: a millionth keeps its rank.
-    below = np.maximum(one.stretched(factor) - steps * base.step, 1e-6 * one.value)
+    below = np.maximum(base_run.stretched(factor) - steps * base.step, 1e-6 * base_run.value)
     with np.errstate(invalid="ignore"):
-        return np.asarray((other.stretched(factor) + steps * cand.step) / below)
+        return np.asarray((cand_run.stretched(factor) + steps * cand.step) / below)
 
 
 def _p_value(beyond: Callable[[float], bool], on_that_side: bool, normal: float) -> float:
@@ -406,7 +406,8 @@ def _from_runs(
     # A side without a spread borrows the other's.
     spread = spreads[0] or spreads[1], spreads[1] or spreads[0]
     sides = [
-        _of_runs(side, own, confidence) for side, own in zip((base, cand), spread, strict=True)
+        _of_runs(side, side_spread, confidence)
+        for side, side_spread in zip((base, cand), spread, strict=True)
     ]
     both = base.constant and cand.constant and not base.step
     difference = _apart(sides[0], sides[1], both)
@@ -478,13 +479,13 @@ def _undecided(ratio: Estimate, lower: float, upper: float) -> str:
             "runs or samples spread so far that the ratio has no limit. Measure longer, or more "
             "runs"
         )
-    found, band = (
+    interval, band = (
         f"{plain(low, 4)} and {plain(high, 4)}"
         for low, high in ((ratio.low, ratio.high), (lower, upper))
     )
     return (
-        f"the ratio is between {found}: neither distinct from 1 nor within {band}. Measure longer, "
-        "or more runs, or accept a larger threshold"
+        f"the ratio is between {interval}: neither distinct from 1 nor within {band}. Measure "
+        "longer, or more runs, or accept a larger threshold"
     )
 
 

@@ -101,14 +101,14 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
     if not period > 0.0:
         raise Undefined("cycle numbers", f"period {period} is not positive", cause="period")
     relative = (edges - edges[0]).astype(np.float64)
-    own = period_of(edges)
+    edge_period = period_of(edges)
     number: Ints = np.arange(edges.size, dtype=np.int64)
     for block in BLOCKS:
-        number = _follow(relative / own, block)
+        number = _follow(relative / edge_period, block)
         if number[-1] == 0:
             break
-        own = _slope(number, relative)
-    ppm = (own / period - 1.0) * 1e6
+        edge_period = _slope(number, relative)
+    ppm = (edge_period / period - 1.0) * 1e6
     if abs(ppm) > MOST_RATE_PPM:
         raise Undefined(
             "cycle numbers",
@@ -124,7 +124,7 @@ def cycle_numbers(times: npt.ArrayLike, period: float) -> Ints:
             "counted",
             cause="missing",
         )
-    moves = _moves(relative / own, number)
+    moves = _moves(relative / edge_period, number)
     if moves:
         at, by = moves[0]
         raise Undefined(
@@ -233,7 +233,7 @@ def _moves(relative: Floats, cycles: Ints, least: float = MOVED) -> list[tuple[i
         return []
     half = AROUND // 2
     medians = scipy.ndimage.median_filter(phase, size=AROUND, mode="nearest")
-    found: list[tuple[int, float]] = []
+    moves: list[tuple[int, float]] = []
     # Jumps close together are one place: a late edge next to a gap, or a burst of late edges.
     ends = np.flatnonzero(np.diff(jumps) > half)
     for first, last in zip(np.append(0, ends + 1), np.append(ends, jumps.size - 1), strict=True):
@@ -243,5 +243,5 @@ def _moves(relative: Floats, cycles: Ints, least: float = MOVED) -> list[tuple[i
         if abs(by) > least:
             group = jumps[first : last + 1]
             at = int(group[np.argmax(np.abs(phase[group] - phase[group - 1]))])
-            found.append((at, by))
-    return found
+            moves.append((at, by))
+    return moves

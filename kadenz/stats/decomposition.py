@@ -76,7 +76,7 @@ def decompose(
     )
     rounding = _rounding(times, drift)
     drift = _without(drift, rounding)
-    found = find_disturbances(
+    disturbances = find_disturbances(
         drift.jitter,
         cycles=drift.cycles,
         slowest=SLOWEST_WAVE * drift.window,
@@ -85,14 +85,14 @@ def decompose(
         rounding=rounding,
     )
     if step > 0.0:
-        found = replace(found, waves=mark_beats(found.waves, drift, step))
+        disturbances = replace(disturbances, waves=mark_beats(disturbances.waves, drift, step))
     robust = moving_trend(drift.compensated, drift.cycles, drift.window, "median")
     return Jitter(
         drift=drift,
         median_drift=robust,
         summary=summarize(drift.jitter),
-        disturbances=found,
-        bias=_bias(drift, robust, found),
+        disturbances=disturbances,
+        bias=_bias(drift, robust, disturbances),
     )
 
 
@@ -119,12 +119,12 @@ def _without(drift: Drift, rounding: float) -> Drift:
     )
 
 
-def _bias(drift: Drift, robust: Floats, found: Disturbances) -> Bias:
+def _bias(drift: Drift, robust: Floats, disturbances: Disturbances) -> Bias:
     # Relative to the median's line, which disturbances do not move: otherwise their effect on the
     # average would itself look like a disturbance.
     off = drift.compensated - robust
     off = np.abs(off - np.median(off))
-    outside = off > found.threshold
+    outside = off > disturbances.threshold
     moved = share = 0.0
     if outside.any():
         # Windows of samples, not of cycles: a gap makes a window shorter, never fuller.

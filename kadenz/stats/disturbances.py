@@ -147,8 +147,8 @@ def find_disturbances(
     periodic: list[Periodic] = []
     rest: list[_Events] = []
     for side in sides:
-        found, left = _trains(side, length, alpha / 2.0 / searched)
-        periodic += [_of_all_slots(one, array, places, median, reach) for one in found]
+        trains, left = _trains(side, length, alpha / 2.0 / searched)
+        periodic += [_of_all_slots(train, array, places, median, reach) for train in trains]
         rest.append(left)
     quiet = np.asarray(np.where((array > late) | (array < early), median, array), dtype=np.float64)
     waves = find_waves(quiet - median, places, length, slowest, alpha / 2.0)
@@ -161,7 +161,7 @@ def find_disturbances(
         median=median,
         threshold=reach,
         events=count,
-        periodic=tuple(sorted(periodic, key=lambda one: one.p_value)),
+        periodic=tuple(sorted(periodic, key=lambda train: train.p_value)),
         waves=_not_of(waves, periodic, length),
         sporadic=tuple(
             Sporadic(int(left.cycle[i]), float(left.size[i]), int(left.lasted[i])) for i in largest
@@ -188,12 +188,12 @@ class _Events:
         return _Events(self.cycle[chosen], self.size[chosen], self.lasted[chosen])
 
 
-def _events(array: Array, places: Indices, found: Indices, median: float) -> _Events:
-    if found.size == 0:
+def _events(array: Array, places: Indices, outside: Indices, median: float) -> _Events:
+    if outside.size == 0:
         return _Events(places[:0], np.zeros(0), places[:0])
-    where = places[found]
+    where = places[outside]
     begins = np.flatnonzero(np.diff(where, prepend=-NEIGHBOURS - 1) > NEIGHBOURS)
-    off = array[found].astype(np.float64) - median
+    off = array[outside].astype(np.float64) - median
     extreme = np.maximum.reduceat(np.abs(off), begins)
     last = where[np.append(begins[1:], where.size) - 1]
     return _Events(
@@ -211,15 +211,15 @@ def _join(sides: list[_Events]) -> _Events:
 
 def _trains(events: _Events, length: int, alpha: float) -> tuple[list[Periodic], _Events]:
     """Periodic trains of strikes among `events`, and the other events."""
-    found: list[Periodic] = []
-    while len(found) < MOST and events.cycle.size >= FEWEST_EVENTS:
+    trains: list[Periodic] = []
+    while len(trains) < MOST and events.cycle.size >= FEWEST_EVENTS:
         best = _surest(events, length)
         if best is None or best.p_value >= alpha:
             break
         struck = best.all_of(events)
-        found.append(_describe(events.only(struck), best, length))
+        trains.append(_describe(events.only(struck), best, length))
         events = events.only(~struck)
-    return found, events
+    return trains, events
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,10 +312,10 @@ def _among_strays(group: _Events, frequency: float, length: int, searches: int) 
         lower = frequency / divisor
         if lower * length < FEWEST_PERIODS:
             break
-        own = _fullest(group.cycle, lower, length * divisor)
-        if np.unique(own).size < FEWEST_EVENTS:
+        fullest = _fullest(group.cycle, lower, length * divisor)
+        if np.unique(fullest).size < FEWEST_EVENTS:
             continue
-        train = _through(group, lower, length, searches, own)
+        train = _through(group, lower, length, searches, fullest)
         if train is not None and (best is None or train.p_value < best.p_value):
             best = train
     return best
@@ -324,7 +324,7 @@ def _among_strays(group: _Events, frequency: float, length: int, searches: int) 
 def _fullest(events: Indices, frequency: float, length: int) -> Indices:
     """The events in the fullest 64th of a turn, at the frequency (known to 1/32 of 1 / `length`)
     at which that contains most."""
-    best, own = 0, events[:0]
+    best, inside = 0, events[:0]
     width = 1.0 / PARTS_OF_A_TURN
     for nearby in frequency + np.linspace(-1.0, 1.0, 5) / (HARMONICS * length):
         turns = nearby * events % 1.0
@@ -334,17 +334,17 @@ def _fullest(events: Indices, frequency: float, length: int) -> Indices:
         fullest = int(np.argmax(held))
         if held[fullest] > best:
             best = int(held[fullest])
-            own = events[(turns - around[fullest]) % 1.0 < width]
-    return own
+            inside = events[(turns - around[fullest]) % 1.0 < width]
+    return inside
 
 
 def _through(
-    group: _Events, frequency: float, length: int, searches: int, own: Indices | None = None
+    group: _Events, frequency: float, length: int, searches: int, chosen: Indices | None = None
 ) -> _Train | None:
-    """The train at `frequency` through the events `own` (None: those in the most common phase)."""
+    """The train at `frequency` through `chosen` events (None: those in the most common phase)."""
     if frequency * length < FEWEST_PERIODS:
         return None
-    struck: Indices = group.cycle[in_phase(group.cycle, frequency)] if own is None else own
+    struck: Indices = group.cycle[in_phase(group.cycle, frequency)] if chosen is None else chosen
     every, first = line(struck, frequency)
     near = 0.0
     # The frequency is known to a fraction of a turn over the series; the fitted line is better.
@@ -416,7 +416,7 @@ def _describe(train: _Events, of: _Train, length: int) -> Periodic:
 
 
 def _of_all_slots(
-    one: Periodic, array: Array, places: Indices, median: float, threshold: float
+    train: Periodic, array: Array, places: Indices, median: float, threshold: float
 ) -> Periodic:
     """The same with the amplitude over all slots, if some strikes are below the threshold.
 
@@ -425,22 +425,25 @@ def _of_all_slots(
     median is 3 standard errors from that of the series), the amplitude is the median over all
     slots. Needs strikes at the exact cycle of their slot.
     """
-    slots = np.round(one.first + one.every.value * np.arange(one.slots)).astype(np.intp)
+    slots = np.round(train.first + train.every.value * np.arange(train.slots)).astype(np.intp)
     at = np.minimum(np.searchsorted(places, slots), places.size - 1)
     off = array[at[places[at] == slots]].astype(np.float64) - median
-    sign = math.copysign(1.0, one.amplitude.value)
+    sign = math.copysign(1.0, train.amplitude.value)
     small = sign * off[sign * off <= threshold]
-    if small.size < FEWEST_EVENTS or off.size - small.size < IN_PLACE * one.strikes:
-        return one
+    if small.size < FEWEST_EVENTS or off.size - small.size < IN_PLACE * train.strikes:
+        return train
     spread = threshold / DEVIATIONS
     if float(np.median(small)) < 3.0 * math.sqrt(math.pi / 2.0 / small.size) * spread:
-        return one
+        return train
     sizes = order(off)
     low, high = _median_ranks(sizes.n)
     amplitude = Estimate(
-        sizes.rank((sizes.n + 1) // 2), sizes.rank(low), sizes.rank(high), one.amplitude.confidence
+        sizes.rank((sizes.n + 1) // 2),
+        sizes.rank(low),
+        sizes.rank(high),
+        train.amplitude.confidence,
     )
-    return replace(one, amplitude=amplitude)
+    return replace(train, amplitude=amplitude)
 
 
 def _median_ranks(n: int) -> tuple[int, int]:

@@ -55,18 +55,18 @@ def search(
     relative[: FEWEST_CYCLES * bins // length + 1] = 0.0
     best = int(np.argmax(relative))
     p_all = _tail(float(relative[best]), relative.size)
-    found = _lowest_peak(relative, best) / bins
+    frequency = _lowest_peak(relative, best) / bins
     if rate is None:
-        return p_all, found
+        return p_all, frequency
     tick = _tick_bins(rate, bins, length)
     if tick.size == 0:
-        return min(1.0, 2.0 * p_all), found
+        return min(1.0, 2.0 * p_all), frequency
     tick_best = int(tick[np.argmax(relative[tick])])
     p_tick = _tail(float(relative[tick_best]), tick.size)
     # Two searches: each gets half of alpha.
     if p_tick < p_all:
         return min(1.0, 2.0 * p_tick), tick_best / bins
-    return min(1.0, 2.0 * p_all), found
+    return min(1.0, 2.0 * p_all), frequency
 
 
 def _lowest_peak(relative: Floats, best: int) -> int:
@@ -171,17 +171,17 @@ def fundamental(events: Indices, frequency: float, length: int) -> float:
     The peak may be any harmonic. Fractions tried: up to 8, and those that make the period a
     quartile of the gaps between events, or a half, third or quarter of one (slots not all struck).
     """
-    own, agreement = _refine(events, frequency, length)
+    refined, agreement = _refine(events, frequency, length)
     gaps = np.quantile(np.diff(events), (0.25, 0.5, 0.75))
-    near = np.round(own * np.divide.outer(gaps, np.arange(1, 5))).astype(np.int64)
+    near = np.round(refined * np.divide.outer(gaps, np.arange(1, 5))).astype(np.int64)
     divisors = np.unique(np.concatenate((np.arange(2, 9), *(near.ravel() + i for i in (-1, 0, 1)))))
     for divisor in divisors[::-1]:
-        if divisor < 2 or own / divisor * length < 2.0:
+        if divisor < 2 or refined / divisor * length < 2.0:
             continue
-        lower, resultant = _refine(events, own / float(divisor), length)
+        lower, resultant = _refine(events, refined / float(divisor), length)
         if resultant >= 0.9 * agreement:
             return lower
-    return own
+    return refined
 
 
 def line(events: Indices, frequency: float) -> tuple[float, float]:

@@ -22,4 +22,4 @@ def exact(value: Time) -> Fraction:
     if not isinstance(value, float):
         return whole
     near = (whole.limit_denominator(10**digits) for digits in count())
-    return next(one for one in near if abs(one - whole) <= abs(whole) * ROUNDING)
+    return next(fraction for fraction in near if abs(fraction - whole) <= abs(whole) * ROUNDING)

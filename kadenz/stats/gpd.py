@@ -170,7 +170,9 @@ def likelihood(excesses: npt.ArrayLike, fit: Fit) -> Likelihood:
     largest = float(theta.max())
     knots = np.linspace(math.log(1e-9 / top), math.log(largest + 1.0 / top) + 1e-9, 600)
     tabulated = np.exp(knots) - 1.0 / top
-    sums = np.array([float(np.log1p(np.maximum(one * y, -1.0 + 1e-15)).sum()) for one in tabulated])
+    sums = np.array(
+        [float(np.log1p(np.maximum(theta_k * y, -1.0 + 1e-15)).sum()) for theta_k in tabulated]
+    )
     at = np.log(np.where(possible, theta, 0.0) + 1.0 / top)
     total = CubicSpline(knots, sums)(at)
     near_zero = np.abs(shape) < 1e-4

@@ -79,7 +79,7 @@ def _most_in_step(events: Indices, frequencies: Floats, reach: float) -> Floats:
     """The largest number of events within `reach` cycles of a turn, at each frequency."""
     rows = max(1, _ROWS // events.size)
     pieces = [frequencies[i : i + rows] for i in range(0, frequencies.size, rows)]
-    return np.concatenate([_most(events, one, reach) for one in pieces])
+    return np.concatenate([_most(events, piece, reach) for piece in pieces])
 
 
 def _most(events: Indices, frequencies: Floats, reach: float) -> Floats:

@@ -106,9 +106,9 @@ def limit_rate(
 def _events(array: Array, outside: npt.NDArray[np.bool_], above: int) -> Separate:
     """Events above the limit. If fewer than those above p99, they show their dependence less well
     and count as equally dependent; if n is too small for a p99, as independent."""
-    own = separate_events(outside)
+    separate = separate_events(outside)
     if above >= array.size // 100 or array.size < FEWEST_FOR_TAIL:
-        return own
+        return separate
     rank = array.size - array.size // 100 - 1
-    tau = max(own.tau, separate_events(array > np.partition(array, rank)[rank]).tau)
-    return replace(own, tau=tau, separate=own.events / tau)
+    tau = max(separate.tau, separate_events(array > np.partition(array, rank)[rank]).tau)
+    return replace(separate, tau=tau, separate=separate.events / tau)

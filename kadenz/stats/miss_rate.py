@@ -69,16 +69,16 @@ def miss_rate(
     these. Undefined without cycles and for counts outside 0 … `each`.
     """
     series = [as_samples(run, "miss rate") for run in runs if np.size(run)]
-    n = sum(one.size for one in series)
+    n = sum(misses.size for misses in series)
     if n == 0:
         raise Undefined("miss rate", "no cycles")
-    if any(one.min() < 0 or one.max() > each for one in series):
+    if any(misses.min() < 0 or misses.max() > each for misses in series):
         raise Undefined("miss rate", f"a cycle has 0 to {each} misses")
     if not 0.0 < confidence < 1.0:
         raise Undefined("miss rate", f"confidence {confidence} is outside 0 ... 1")
     chances = n * each
-    missed = sum(int(one.sum()) for one in series)
-    rare = [each - one for one in series] if 2 * missed > chances else series
+    missed = sum(int(misses.sum()) for misses in series)
+    rare = [each - misses for misses in series] if 2 * missed > chances else series
     is_turned = rare is not series
     count = chances - missed if is_turned else missed
 
@@ -90,8 +90,8 @@ def miss_rate(
     if count == 0:
         return made(0.0, 0.0, -math.expm1(math.log1p(-confidence) / n))
     squares, largest = 0.0, 0.0
-    for one in rare:
-        its_squares, its_largest = _bursts(one)
+    for counts in rare:
+        its_squares, its_largest = _bursts(counts)
         squares += its_squares
         largest = max(largest, its_largest)
     between = _between(rare, count, n)
@@ -118,8 +118,8 @@ def _bursts(series: Array) -> tuple[float, float]:
     total = float(values.sum())
     if at.size == 1:
         return total * total, total
-    found = decluster(series, 0.0)
-    begins = np.concatenate(([0], np.flatnonzero(np.diff(at) > max(found.run, 1)) + 1))
+    clusters = decluster(series, 0.0)
+    begins = np.concatenate(([0], np.flatnonzero(np.diff(at) > max(clusters.run, 1)) + 1))
     sizes = np.add.reduceat(values, begins)
     squares, largest = float((sizes**2).sum()), float(sizes.max())
     if series.size >= _SERIES and series.min() != series.max():
@@ -132,7 +132,7 @@ def _between(series: Sequence[Array], count: int, n: int) -> float:
     """Variance of the number of misses from the differences between runs; 0 for a single run."""
     if len(series) < 2:
         return 0.0
-    rests = [float(one.sum()) - count * one.size / n for one in series]
+    rests = [float(misses.sum()) - count * misses.size / n for misses in series]
     return len(series) / (len(series) - 1) * sum(rest * rest for rest in rests)
 
 

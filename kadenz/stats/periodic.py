@@ -129,8 +129,8 @@ class _Side:
 
     def examine(self, rate: float | None, alpha: float, searched: int) -> PeriodicOutliers:
         """Search for a period; `p_value` is multiplied by the sides `searched`."""
-        found, events = self.found, self.events
-        if found.size == 0:
+        outliers, events = self.found, self.events
+        if outliers.size == 0:
             return self._quiet("no outliers", None)
         if not self.enough:
             return self._quiet(
@@ -140,12 +140,12 @@ class _Side:
         p_side, frequency = search(events, self.length, rate)
         p_value = min(1.0, searched * p_side)
         if p_side >= alpha:
-            sentence = f"{found.size} outliers without a period (p = {p_value:.2g})"
+            sentence = f"{outliers.size} outliers without a period (p = {p_value:.2g})"
             return self._quiet(sentence, p_value)
         frequency = fundamental(events, frequency, self.length)
         if frequency * self.length < FEWEST_PERIODS:
             return self._quiet(
-                f"{found.size} outliers, about every {1.0 / frequency:.0f} samples: fewer than "
+                f"{outliers.size} outliers, about every {1.0 / frequency:.0f} samples: fewer than "
                 f"{FEWEST_PERIODS} periods, too few to show one",
                 p_value,
             )
@@ -153,25 +153,25 @@ class _Side:
         every, turn = line(events, frequency)
         # A neighbour of an event belongs to it, in or out of phase.
         near = struck[np.cumsum(self.first) - 1]
-        affected = found[near]
+        affected = outliers[near]
         extra = float(np.median(self.array[affected])) - self.median
         fits = None if rate is None else is_tick(frequency, rate, self.length)
         beat = every if fits and rate is not None and rate > 0.5 else None
         return PeriodicOutliers(
             n=self.array.size,
             threshold=self.threshold,
-            outliers=int(found.size),
+            outliers=int(outliers.size),
             periodic=True,
             p_value=p_value,
             every=every,
             phase=turn,
             extra=extra,
             affected=affected,
-            others=found[~near],
+            others=outliers[~near],
             period=None if self.spacing is None else every * self.spacing,
             tick_fits=fits,
             beat=beat,
-            sentence=_sentence(every, extra, int(affected.size), int(found.size), fits, beat),
+            sentence=_sentence(every, extra, int(affected.size), int(outliers.size), fits, beat),
         )
 
     def _quiet(self, sentence: str, p_value: float | None) -> PeriodicOutliers:
@@ -194,9 +194,9 @@ class _Side:
 
 
 def _sentence(
-    every: float, extra: float, affected: int, found: int, fits: bool | None, beat: float | None
+    every: float, extra: float, affected: int, outliers: int, fits: bool | None, beat: float | None
 ) -> str:
-    text = f"every {every:.6g} samples, {extra:+.6g}, {affected} of {found} outliers"
+    text = f"every {every:.6g} samples, {extra:+.6g}, {affected} of {outliers} outliers"
     if fits:
         text += ", fits the tick"
         if beat is not None:

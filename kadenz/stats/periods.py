@@ -37,20 +37,23 @@ def read_from_counters(groups: Sequence[tuple[Summary, float]], modulus: float) 
     group lies on one side of the wrap, as it does if its spread is far smaller than the difference.
     TooFew without a span.
     """
-    n = sum(one.n for one, _ in groups)
+    n = sum(summary.n for summary, _ in groups)
     if n == 0:
         raise TooFew("read_from_counters", 0, 1)
-    moved = [(one, by - math.floor((one.mean + by) / modulus) * modulus) for one, by in groups]
-    mean = sum(one.n * (one.mean + by) for one, by in moved) / n
+    moved = [
+        (summary, by - math.floor((summary.mean + by) / modulus) * modulus)
+        for summary, by in groups
+    ]
+    mean = sum(summary.n * (summary.mean + by) for summary, by in moved) / n
     squares = sum(
-        one.n * (one.mean + by - mean) ** 2 + (one.n - 1) * (one.sd or 0.0) ** 2
-        for one, by in moved
+        summary.n * (summary.mean + by - mean) ** 2 + (summary.n - 1) * (summary.sd or 0.0) ** 2
+        for summary, by in moved
     )
     return Summary(
         n=n,
         mean=mean,
         sd=math.sqrt(squares / (n - 1)) if n > 1 else None,
-        min=min(one.min + by for one, by in moved),
-        max=max(one.max + by for one, by in moved),
+        min=min(summary.min + by for summary, by in moved),
+        max=max(summary.max + by for summary, by in moved),
         median=math.nan,
     )

@@ -60,9 +60,9 @@ def marked_effect(
     rng = np.random.default_rng(seed)
     if places.size > SHIFTS:
         places = rng.choice(places, SHIFTS, replace=False)
-    own = abs(float(ranks[marks].mean()) - 0.5)
+    distance = abs(float(ranks[marks].mean()) - 0.5)
     others = [abs(float(ranks[(marks + by) % array.size].mean()) - 0.5) for by in places]
-    count = sum(other >= own - 1e-12 for other in others)
+    count = sum(other >= distance - 1e-12 for other in others)
     unmarked = np.ones(array.size, dtype=bool)
     unmarked[marks] = False
     marked_median = order(array[marks]).median

@@ -206,7 +206,7 @@ def _reached(array: Array, data: Ordered, level: float) -> Floats:
 def _read_back(data: Ordered, levels: Floats) -> Floats:
     """The samples at `levels` (B,); infinite for levels beyond all samples."""
     ranks = np.ceil(levels * data.n * (1.0 - 1e-12)).astype(np.int64)
-    found = data.values.take(ranks - 1, mode="clip").astype(np.float64)
-    found[ranks > data.n] = np.inf
-    found[ranks < 1] = -np.inf
-    return np.asarray(found)
+    samples = data.values.take(ranks - 1, mode="clip").astype(np.float64)
+    samples[ranks > data.n] = np.inf
+    samples[ranks < 1] = -np.inf
+    return np.asarray(samples)

@@ -67,9 +67,9 @@ def response_times(tasks: Sequence[PeriodicTask], kernel: Kernel) -> list[Time]:
     """
     scale, whole, kernel = _in_whole_numbers(tasks, kernel)
     bounds = []
-    for place, one in enumerate(whole):
+    for place, task in enumerate(whole):
         bound = _bound(place, whole, kernel)
-        if bound == one.deadline:
+        if bound == task.deadline:
             bounds.append(tasks[place].deadline)
         else:
             bounds.append(bound if bound == math.inf else Fraction(bound) / scale)
@@ -80,15 +80,15 @@ def schedulable(tasks: Sequence[PeriodicTask], kernel: Kernel) -> bool:
     """Whether every bound is within its deadline; ends at the first that is not."""
     _, tasks, kernel = _in_whole_numbers(tasks, kernel)
     return all(
-        _bound(place, tasks, kernel, one.deadline) <= one.deadline
-        for place, one in enumerate(tasks)
+        _bound(place, tasks, kernel, task.deadline) <= task.deadline
+        for place, task in enumerate(tasks)
     )
 
 
 def utilisation(tasks: Sequence[PeriodicTask], kernel: Kernel) -> Time:
     """The share of the processor that the tasks ask for and the kernel takes, 1 for all of it."""
     _, tasks, kernel = _in_whole_numbers(tasks, kernel)
-    jobs = sum(Fraction(one.execution + kernel.job) / Fraction(one.period) for one in tasks)
+    jobs = sum(Fraction(task.execution + kernel.job) / Fraction(task.period) for task in tasks)
     return jobs + sum(Fraction(cost) / Fraction(period) for period, cost in _tick(kernel))
 
 
@@ -98,8 +98,8 @@ def _in_whole_numbers(
     """The least factor that makes all times whole, and all times multiplied by it."""
     known = {
         value: exact(value)
-        for one in (*tasks, kernel)
-        for value in vars(one).values()
+        for parameters in (*tasks, kernel)
+        for value in vars(parameters).values()
         if math.isfinite(value)
     }
     scale = math.lcm(*(value.denominator for value in known.values()))
@@ -109,13 +109,13 @@ def _in_whole_numbers(
 
     rows = [
         PeriodicTask(
-            whole(one.execution),
-            whole(one.period),
-            whole(one.deadline),
-            one.urgency,
-            whole(one.blocking),
+            whole(task.execution),
+            whole(task.period),
+            whole(task.deadline),
+            task.urgency,
+            whole(task.blocking),
         )
-        for one in tasks
+        for task in tasks
     ]
     return scale, rows, Kernel(*(whole(value) for value in vars(kernel).values()))
 
@@ -130,31 +130,31 @@ def _bound(
     place: int, tasks: Sequence[PeriodicTask], kernel: Kernel, enough: Time = math.inf
 ) -> Time:
     """The bound of one task, or any value above `enough` once it exceeds that."""
-    own = tasks[place]
-    others = [one for at, one in enumerate(tasks) if at != place]
-    above = [one for one in others if one.urgency >= own.urgency]
-    below = [one for one in others if one.urgency < own.urgency]
-    costs = [(one.period, one.execution + kernel.job) for one in above]
-    costs += [(one.period, kernel.release) for one in below]
+    task = tasks[place]
+    others = [other for at, other in enumerate(tasks) if at != place]
+    above = [other for other in others if other.urgency >= task.urgency]
+    below = [other for other in others if other.urgency < task.urgency]
+    costs = [(other.period, other.execution + kernel.job) for other in above]
+    costs += [(other.period, kernel.release) for other in below]
     costs += _tick(kernel)
-    blocking = own.blocking + (kernel.blocking if below else 0)
-    whole = own.execution + kernel.job
+    blocking = task.blocking + (kernel.blocking if below else 0)
+    whole = task.execution + kernel.job
     left = 1 - sum(Fraction(cost) / Fraction(period) for period, cost in costs)
     if left <= 0:
         return math.inf
     worst: Time = 0
     for before in range(JOBS_MAX):
-        released = before * own.period
-        first = blocking + kernel.start + own.execution + before * whole
+        released = before * task.period
+        first = blocking + kernel.start + task.execution + before * whole
         window = _window(first, costs, kernel.jitter, enough + released)
         if window == math.inf:
             return window
         worst = max(worst, kernel.jitter + window - released)
         if worst > enough:
             return worst
-        if window + kernel.jitter + kernel.job <= released + own.period:
+        if window + kernel.jitter + kernel.job <= released + task.period:
             return worst  # it sleeps before its next release: the busy period ends
-        if left < Fraction(whole) / Fraction(own.period):
+        if left < Fraction(whole) / Fraction(task.period):
             return math.inf
     return math.inf
 

@@ -46,20 +46,20 @@ def rhealstone(parts: Mapping[str, Estimate | None]) -> Rhealstone:
     strange = [name for name in parts if name not in PARTS]
     if strange:
         raise Undefined("Rhealstone", f"{strange[0]} is not one of its parts: {', '.join(PARTS)}")
-    found = [part for name in PARTS if (part := parts.get(name)) is not None]
+    present = [part for name in PARTS if (part := parts.get(name)) is not None]
     missing = tuple(name for name in PARTS if parts.get(name) is None)
     if missing:
         return Rhealstone(None, None, missing)
-    if any(not part.value > 0.0 for part in found):
+    if any(not part.value > 0.0 for part in present):
         raise Undefined("Rhealstone", "a part takes no time: its clock is too coarse")
-    confidences = {part.confidence for part in found}
+    confidences = {part.confidence for part in present}
     if len(confidences) != 1:
         raise Undefined("Rhealstone", "its parts' intervals have different confidences")
-    value = math.fsum(part.value for part in found) / len(PARTS)
-    below = math.hypot(*(part.value - part.low for part in found)) / len(PARTS)
-    above = math.hypot(*(part.high - part.value for part in found)) / len(PARTS)
+    value = math.fsum(part.value for part in present) / len(PARTS)
+    below = math.hypot(*(part.value - part.low for part in present)) / len(PARTS)
+    above = math.hypot(*(part.high - part.value for part in present)) / len(PARTS)
     (confidence,) = confidences
-    still = all(part.zero_width for part in found)
+    still = all(part.zero_width for part in present)
     mean = Estimate(value, value - below, value + above, confidence, still)
     rate = Estimate(
         1.0 / mean.value,

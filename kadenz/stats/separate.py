@@ -103,15 +103,15 @@ def _counts(running: Array, parts: int) -> Floats:
 
 def _dispersion(running: Array, share: float) -> float:
     """The largest significant variance of counts, relative to that of independent events."""
-    found, parts, n = 1.0, PARTS, running.size - 1
+    largest, parts, n = 1.0, PARTS, running.size - 1
     while parts * 4 <= n:
         counts = _counts(running, parts)
         expected = n // parts * share * (1.0 - share)
         squares = float(((counts - counts.mean()) ** 2).sum()) / expected
         if float(chdtrc(parts - 1, squares)) < SURELY:
-            found = max(found, squares / (parts - 1))
+            largest = max(largest, squares / (parts - 1))
         parts *= 2
-    return found
+    return largest
 
 
 def _behind(counts: Floats) -> float:

@@ -94,21 +94,23 @@ def side_of(
     """
     if not runs:
         raise Undefined("comparison", "a side without runs. Give at least one run per side")
-    made = []
+    replications = []
     for i, run in enumerate((*runs, *history)):
         rng = np.random.default_rng([*seed, i])
         # Of the history only the figure is needed.
         draws = replicates if i < len(runs) else 100
-        one = (
+        replicated = (
             replicate_less_loop(run, statistic, draws, rng)
             if isinstance(run, LessLoop)
             else replicate(run, statistic, draws, rng)
         )
-        made.append(varied_between_runs(one, between_runs, rng) if between_runs else one)
-    own, more = made[: len(runs)], made[len(runs) :]
+        replications.append(
+            varied_between_runs(replicated, between_runs, rng) if between_runs else replicated
+        )
+    current, more = replications[: len(runs)], replications[len(runs) :]
     level = 1.0 if statistic == "max" else level_of(statistic)
     if level is None:
-        share = 1.0 if all(run.constant for run in own) else 0.0
+        share = 1.0 if all(run.constant for run in current) else 0.0
     else:
         share = max(level, 1.0 - level)
-    return Side(own, step * share, tuple(run.value for run in more))
+    return Side(current, step * share, tuple(run.value for run in more))

@@ -63,13 +63,13 @@ def moderated(sides: Sequence[Sequence[RunLogs]]) -> list[list[Spread]]:
 
 
 def _of_side(points: Sequence[RunLogs], shared: float) -> list[Spread]:
-    made = [point.own for point in points]
-    varying = [i for i, spread in enumerate(made) if spread.variance > 0.0]
+    spreads = [point.own for point in points]
+    varying = [i for i, spread in enumerate(spreads) if spread.variance > 0.0]
     m = len(varying)
     if m <= 2:
-        return made
-    freedom = made[varying[0]].freedom
-    logs = np.log([made[i].variance for i in varying])
+        return spreads
+    freedom = spreads[varying[0]].freedom
+    logs = np.log([spreads[i].variance for i in varying])
     centred = logs - float(digamma(freedom / 2.0)) + math.log(freedom / 2.0)
     apart = float(centred.var(ddof=1)) * (1.0 + math.sqrt(2.0 / (m - 1)))
     apart -= float(zeta(2.0, freedom / 2.0))
@@ -77,12 +77,12 @@ def _of_side(points: Sequence[RunLogs], shared: float) -> list[Spread]:
     independent = m / (1.0 + (m - 1) * shared)
     lent = min(2.0 * half, LENT * freedom * (independent - 2.0))
     if lent <= 0.0:
-        return made
+        return spreads
     common = math.exp(float(centred.mean()) + float(digamma(half)) - math.log(half))
     for i in varying:
-        mixed = (lent * common + freedom * made[i].variance) / (lent + freedom)
-        made[i] = Spread(max(mixed, points[i].least), lent + freedom)
-    return made
+        mixed = (lent * common + freedom * spreads[i].variance) / (lent + freedom)
+        spreads[i] = Spread(max(mixed, points[i].least), lent + freedom)
+    return spreads
 
 
 def _shared(sides: Sequence[Sequence[RunLogs]]) -> float:
@@ -91,9 +91,9 @@ def _shared(sides: Sequence[Sequence[RunLogs]]) -> float:
     for side in sides:
         rows = np.array([point.values - point.values.mean() for point in side])
         lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
-        own = rows.shape[1] - 1.0
-        parts.append(math.sqrt(own) * rows / np.where(lengths > 0.0, lengths, 1.0))
-        freedom += own
+        side_freedom = rows.shape[1] - 1.0
+        parts.append(math.sqrt(side_freedom) * rows / np.where(lengths > 0.0, lengths, 1.0))
+        freedom += side_freedom
     if not parts or freedom < 2.0 or len(parts[0]) < 2:
         return 0.0
     together = np.hstack(parts) / math.sqrt(freedom)
@@ -105,5 +105,5 @@ def _shared(sides: Sequence[Sequence[RunLogs]]) -> float:
 
 def _inverse_trigamma(value: float) -> float:
     """x with trigamma(x) = value, interpolated between logarithms; relative error below 1e-4."""
-    found = np.interp(-math.log(value), -np.log(_TRIGAMMA), np.log(_HALVES))
-    return float(np.exp(found))
+    log_half = np.interp(-math.log(value), -np.log(_TRIGAMMA), np.log(_HALVES))
+    return float(np.exp(log_half))

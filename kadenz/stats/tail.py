@@ -116,15 +116,15 @@ def fit_tail(
     array = as_samples(samples, "tail")
     if array.size < FEWEST:
         raise TooFew("tail", array.size, FEWEST)
-    own = step_of(array)
-    tick = max(own, tick)
-    parts = _tried(array, own, np.random.default_rng(seed), ordered)
-    tried = [one for one, _, _ in parts]
+    step = step_of(array)
+    tick = max(step, tick)
+    parts = _tried(array, step, np.random.default_rng(seed), ordered)
+    tried = [threshold for threshold, _, _ in parts]
     if not tried:
         return _none(
             array, tick, f"fewer than {FEWEST_PEAKS} separate peaks above every threshold tried"
         )
-    number = _choose([one.fit for one in tried])
+    number = _choose([threshold.fit for threshold in tried])
     chosen = tried[len(tried) - 1 if number is None else number]
     _, clusters, excess = parts[len(tried) - 1 if number is None else number]
     checks = _checks(array.size, clusters, excess, chosen, tried)
@@ -133,8 +133,8 @@ def fit_tail(
     # peaks is used, too.
     spare = [
         which
-        for which, one in enumerate(tried)
-        if one.fit.n <= HALF * chosen.fit.n and one.threshold > chosen.threshold
+        for which, threshold in enumerate(tried)
+        if threshold.fit.n <= HALF * chosen.fit.n and threshold.threshold > chosen.threshold
     ]
     used = [tried.index(chosen), *spare[:1]]
     surfaces = [likelihood(parts[which][2], tried[which].fit) for which in used]
@@ -166,7 +166,7 @@ def _tried(
     array: Array, tick: float, rng: np.random.Generator, ordered: Ordered | None
 ) -> list[tuple[Threshold, Clusters, Floats]]:
     """Every threshold with enough peaks, lowest first, with its clusters and excesses."""
-    found = []
+    tried = []
     thresholds = _thresholds(array, ordered)
     # What is above the lowest threshold: a twentieth of the samples at most.
     at = np.flatnonzero(array > thresholds[0])
@@ -182,9 +182,9 @@ def _tried(
         if clusters.peaks.size > MOST_PEAKS:
             continue
         excess = _excesses(clusters, threshold, tick, rng)
-        made = Threshold(threshold, exceedances, clusters.extremal_index, fit_gpd(excess))
-        found.append((made, clusters, excess))
-    return found
+        fitted = Threshold(threshold, exceedances, clusters.extremal_index, fit_gpd(excess))
+        tried.append((fitted, clusters, excess))
+    return tried
 
 
 def _none(array: Array, tick: float, refusal: str) -> Tail:
@@ -196,13 +196,15 @@ def _level(
 ) -> Estimate:
     """The level that one peak in `times` such series reaches, from the first threshold; the
     interval includes those of all thresholds used."""
-    found = []
-    for one, surface in zip(used, surfaces, strict=True):
-        peaks = times * one.fit.n
-        excess = surface.level(one.fit.level(peaks), peaks, confidence)
-        found.append([one.threshold + part for part in (excess.value, excess.low, excess.high)])
+    levels = []
+    for threshold, surface in zip(used, surfaces, strict=True):
+        peaks = times * threshold.fit.n
+        excess = surface.level(threshold.fit.level(peaks), peaks, confidence)
+        levels.append(
+            [threshold.threshold + part for part in (excess.value, excess.low, excess.high)]
+        )
     return Estimate(
-        found[0][0], min(part[1] for part in found), max(part[2] for part in found), confidence
+        levels[0][0], min(part[1] for part in levels), max(part[2] for part in levels), confidence
     )
 
 
@@ -327,9 +329,9 @@ def _stable(chosen: Fit, last: Fit) -> Iterator[Check]:
 
 def _check(name: str, p_value: float, good: str, bad: str) -> Check:
     holds = p_value >= REJECT
-    words = (good if holds else bad).rstrip("( ")
-    join = ", " if "(" in words else " ("
-    return Check(name, p_value, holds, f"{words}{join}p = {p_value:.2g})")
+    text = (good if holds else bad).rstrip("( ")
+    join = ", " if "(" in text else " ("
+    return Check(name, p_value, holds, f"{text}{join}p = {p_value:.2g})")
 
 
 def _spearman(first: Array, second: Array) -> float:

@@ -59,16 +59,16 @@ def find_waves(
     relative = power[first:] / local_level(power[first:], 1e-300)
     searched = relative.size
     limit = -math.log(-math.expm1(math.log1p(-alpha) / searched))
-    found: list[Wave] = []
+    waves: list[Wave] = []
     high = relative > limit
-    while high.any() and len(found) < MOST:
+    while high.any() and len(waves) < MOST:
         best = int(np.argmax(np.where(high, relative, 0.0)))
         centre = _lowest(high, relative, best + first, first)
         chance = -math.expm1(searched * math.log1p(-math.exp(-float(relative[best]))))
         every = bins / _fine(power, centre)
-        found.append(Wave(every, _folded(series, places, every), min(1.0, chance)))
+        waves.append(Wave(every, _folded(series, places, every), min(1.0, chance)))
         _strike_out(high, centre, first)
-    return tuple(found)
+    return tuple(waves)
 
 
 def _lowest(high: Array, relative: Floats, best: int, first: int) -> int:
