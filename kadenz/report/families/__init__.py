@@ -44,8 +44,9 @@ class Family:
 @cache
 def declared() -> dict[str, Family]:
     """Every declared family by its name, in the order of their places."""
-    found = [family for module in modules_of(__name__) for family in module.FAMILIES]
-    return {family.name: family for family in sorted(found, key=lambda one: one.place)}
+    families = [family for module in modules_of(__name__) for family in module.FAMILIES]
+    families.sort(key=lambda family: family.place)
+    return {family.name: family for family in families}
 
 
 def family_of(bench: str) -> Family:
@@ -56,16 +57,18 @@ def family_of(bench: str) -> Family:
 
 def families_of(benches: Iterable[str]) -> dict[Family, list[str]]:
     """The benchmarks by family, families in their order and benchmarks in the given one."""
-    found: dict[Family, list[str]] = {}
+    by_family: dict[Family, list[str]] = {}
     for bench in dict.fromkeys(benches):
-        found.setdefault(family_of(bench), []).append(bench)
-    return dict(sorted(found.items(), key=lambda item: item[0].place))
+        by_family.setdefault(family_of(bench), []).append(bench)
+    return dict(sorted(by_family.items(), key=lambda item: item[0].place))
 
 
 def headlines(benches: Iterable[str]) -> dict[str, str]:
     """Short names of those benchmarks that describe a system at a glance, in the order of a card:
     the user's first."""
-    short = {bench: name for one in declared().values() for bench, name in one.headlines.items()}
+    short = {
+        bench: name for family in declared().values() for bench, name in family.headlines.items()
+    }
     measured = dict.fromkeys(benches)
     mine = {bench: bench for bench in measured if family_of(bench).users}
     return mine | {bench: name for bench, name in short.items() if bench in measured}

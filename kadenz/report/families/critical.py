@@ -18,15 +18,17 @@ _Longest = tuple[Profile, MaskedEntry] | None
 
 def table_of_sections(profiles: Sequence[Profile]) -> Table | None:
     """A row for each service, over all its records; None without `critical/`."""
-    services = dict.fromkeys(one.bench for one in profiles if one.bench.startswith(CRITICAL))
+    services = dict.fromkeys(
+        profile.bench for profile in profiles if profile.bench.startswith(CRITICAL)
+    )
     if not services:
         return None
     lock = profiles[0].lock  # of one image, as all profiles of a run
     rows = [
-        _row(service, [one for one in profiles if one.bench == service], lock)
+        _row(service, [profile for profile in profiles if profile.bench == service], lock)
         for service in services
     ]
-    target = next(one.target for one in profiles)
+    target = next(profile.target for profile in profiles)
     return Table.headed(
         "Service | >Interrupts off | begins in | >Scheduler locked | begins in  | >Either | "
         "begins in  ",
@@ -41,15 +43,15 @@ def table_of_sections(profiles: Sequence[Profile]) -> Table | None:
 
 
 def _longest(profiles: Sequence[Profile], kind: str) -> _Longest:
-    found = [
+    sections = [
         (section.instructions, place, section)
-        for place, one in enumerate(profiles)
-        for lane in one.lanes
+        for place, profile in enumerate(profiles)
+        for lane in profile.lanes
         for section in getattr(view(lane, "all"), kind)[:1]
     ]
-    if not found:
+    if not sections:
         return None
-    _, place, section = max(found, key=lambda item: item[0])
+    _, place, section = max(sections, key=lambda item: item[0])
     return profiles[place], section
 
 
@@ -63,10 +65,10 @@ def _row(service: str, profiles: Sequence[Profile], lock: LockEntry) -> tuple[Ce
     return words(service.removeprefix(CRITICAL)), *masked, *locked, *held
 
 
-def _cells(found: _Longest) -> tuple[Cell, Cell]:
-    if found is None:
+def _cells(longest: _Longest) -> tuple[Cell, Cell]:
+    if longest is None:
         return Cell(ABSENT), words("")
-    return whole(found[1].instructions), words(callers(*found))
+    return whole(longest[1].instructions), words(callers(*longest))
 
 
 FAMILIES = (Family("critical", "Sections that nothing preempts", 85),)

@@ -40,28 +40,28 @@ def breakdown_table(runs: Named) -> Table | None:
     )
 
 
-def _row(label: str, record: RecordResult, found: Breakdown) -> tuple[Cell, ...]:
-    steps = [str(one) for one in (found.kept_step, found.missed_step) if one is not None]
+def _row(label: str, record: RecordResult, breakdown: Breakdown) -> tuple[Cell, ...]:
+    steps = [str(step) for step in (breakdown.kept_step, breakdown.missed_step) if step is not None]
     return (
         words(label),
         words(record.bench.removeprefix(FAMILY).upper()),
         words(str(record.params.get("experiment", ""))),
-        _percent(found.baseline),
-        _percent(found.kept),
-        _percent(found.missed),
+        _percent(breakdown.baseline),
+        _percent(breakdown.kept),
+        _percent(breakdown.missed),
         words(" to ".join(steps)),
-        Cell(str(found.probes), found.probes),
-        words(_remark(found)),
+        Cell(str(breakdown.probes), breakdown.probes),
+        words(_remark(breakdown)),
     )
 
 
-def _remark(found: Breakdown) -> str:
-    if found.kept is None:
+def _remark(breakdown: Breakdown) -> str:
+    if breakdown.kept is None:
         return "the baseline misses deadlines"
-    if found.missed is None:
+    if breakdown.missed is None:
         return "no deadline was missed"
-    if found.contradictions:
-        return f"{found.contradictions} probes above the first miss met every deadline"
+    if breakdown.contradictions:
+        return f"{breakdown.contradictions} probes above the first miss met every deadline"
     return ""
 
 

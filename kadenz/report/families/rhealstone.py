@@ -109,10 +109,10 @@ def part_table(runs: Named) -> Table | None:
     """A row per part and one for the figure, for every run that measured `rhealstone/`."""
     rows: list[tuple[Cell, ...]] = []
     for label, run in runs:
-        found = rhealstone_of(run)
-        if found is not None:
-            rows += [_part_row(label, part, found.unit) for part in found.parts]
-            rows += _figure(label, found)
+        rhealstone = rhealstone_of(run)
+        if rhealstone is not None:
+            rows += [_part_row(label, part, rhealstone.unit) for part in rhealstone.parts]
+            rows += _figure(label, rhealstone)
     if not rows:
         return None
     return Table.headed(
@@ -129,13 +129,13 @@ def _part_row(label: str, part: Part, unit: Unit) -> tuple[Cell, ...]:
     return _row(label, part.name, part.mean, unit, part.reason or measured)
 
 
-def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
-    remark = f"n/a: {found.reason}" if found.reason else "mean of the six"
-    rows = [_row(label, "mean", found.figure.mean, found.unit, remark)]
-    rate = found.per_second
+def _figure(label: str, rhealstone: RhealstoneResult) -> list[tuple[Cell, ...]]:
+    remark = f"n/a: {rhealstone.reason}" if rhealstone.reason else "mean of the six"
+    rows = [_row(label, "mean", rhealstone.figure.mean, rhealstone.unit, remark)]
+    rate = rhealstone.per_second
     inverse = Cell(digits.number(rate.value), rate.value) if rate else Cell("n/a")
     ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]" if rate else ""
-    why = f"n/a: {found.reason}" if found.reason else "" if rate else f"n/a: {_NOT_TIME}"
+    why = f"n/a: {rhealstone.reason}" if rhealstone.reason else "" if rate else f"n/a: {_NOT_TIME}"
     rows.append(
         (
             words(label),
@@ -143,7 +143,7 @@ def _figure(label: str, found: RhealstoneResult) -> list[tuple[Cell, ...]]:
             inverse,
             Cell(ends),
             words("1/s" if rate else ""),
-            badge(found.unit),
+            badge(rhealstone.unit),
             words(why or "1 / mean"),
         )
     )
@@ -164,27 +164,27 @@ def _row(label: str, name: str, mean: Estimate | None, unit: Unit, remark: str) 
 
 def row(result: RunResult) -> dict[str, Any] | None:
     """Rhealstone's six parts and their mean; None if the run did not measure `rhealstone/`."""
-    found = rhealstone_of(result)
-    if found is None:
+    rhealstone = rhealstone_of(result)
+    if rhealstone is None:
         return None
-    made: dict[str, Any] = {
-        "unit": found.unit.key,
-        "clock_class": found.unit.clock_class,
-        "reason": found.reason,
+    fields: dict[str, Any] = {
+        "unit": rhealstone.unit.key,
+        "clock_class": rhealstone.unit.clock_class,
+        "reason": rhealstone.reason,
         "parts": [
             {"name": part.name, "bench": part.bench, "reason": part.reason}
-            | _estimate(part.mean, found.unit.scale)
-            for part in found.parts
+            | _estimate(part.mean, rhealstone.unit.scale)
+            for part in rhealstone.parts
         ],
     }
-    made["mean"] = _estimate(found.figure.mean, found.unit.scale)
-    made["per_second"] = _estimate(found.per_second, 1.0)
-    return made
+    fields["mean"] = _estimate(rhealstone.figure.mean, rhealstone.unit.scale)
+    fields["per_second"] = _estimate(rhealstone.per_second, 1.0)
+    return fields
 
 
-def _estimate(made: Estimate | None, scale: float) -> dict[str, Any]:
+def _estimate(estimate: Estimate | None, scale: float) -> dict[str, Any]:
     """The three figures, None if missing."""
-    ends = (None, None, None) if made is None else (made.value, made.low, made.high)
+    ends = (None, None, None) if estimate is None else (estimate.value, estimate.low, estimate.high)
     value, low, high = (None if end is None else end * scale for end in ends)
     return {"value": value, "low": low, "high": high}
 

@@ -49,12 +49,14 @@ def _rows(label: str, run: RunResult) -> list[tuple[Cell, ...]]:
 
 def _sampled(counted: RecordResult, records: Sequence[RecordResult]) -> RecordResult | None:
     """The record of the same workload, operation by operation, at the same parameters."""
-    own = {name: value for name, value in counted.params.items() if name != "window_us"}
+    params = {name: value for name, value in counted.params.items() if name != "window_us"}
     return next(
         (
-            one
-            for one in records
-            if one.usable and one.bench == counted.bench + SAMPLED and dict(one.params) == own
+            record
+            for record in records
+            if record.usable
+            and record.bench == counted.bench + SAMPLED
+            and dict(record.params) == params
         ),
         None,
     )
@@ -65,8 +67,8 @@ def _row(
 ) -> tuple[Cell, ...]:
     unit = record.unit
     name = record.bench.removeprefix(FAMILY)
-    own = {name: value for name, value in record.params.items() if name != "window_us"}
-    words_of = "".join(f", {value}" for value in own.values())
+    params = {name: value for name, value in record.params.items() if name != "window_us"}
+    words_of = "".join(f", {value}" for value in params.values())
     lane = sampled.main if sampled is not None else None
     cells: list[Cell] = [Cell(digits.ABSENT)] * 3
     if lane is not None and lane.summary is not None:

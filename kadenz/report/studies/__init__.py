@@ -33,7 +33,7 @@ _IN_LAYOUTS = {
 
 def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
     """Every layout that `runs` have measurements for."""
-    made = (
+    layouts = (
         yoo2024.table_3(figures, runs),
         yoo2024.table_4(figures, runs),
         yoo2024.figure_15(figures, runs),
@@ -45,7 +45,7 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         arm2022.contention(runs),
         single_points.figure_table(figures, runs, _IN_LAYOUTS),
     )
-    return [table for table in made if table is not None]
+    return [table for table in layouts if table is not None]
 
 
 def figures(runs: Named) -> Iterator[tuple[str, list[Plot]]]:

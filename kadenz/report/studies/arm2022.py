@@ -60,14 +60,16 @@ _NOTES = (
 
 def core_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """All published rows, each above ours for the same point. None without a run of the study."""
-    published = [one for one in figures if (one.paper, one.where) == (PAPER, PLACE)]
+    published = [figure for figure in figures if (figure.paper, figure.where) == (PAPER, PLACE)]
     ours = [(label, run) for label, run in runs if _of_the_study(run)]
     if not published or not ours:
         return None
     rows: list[tuple[Cell, ...]] = []
     kinds: list[str] = []
     for benchmark, title in _PUBLISHED.items():
-        rows.append(_printed([one for one in published if one.benchmark == benchmark], title))
+        rows.append(
+            _printed([figure for figure in published if figure.benchmark == benchmark], title)
+        )
         kinds.append("published")
         for label, run in ours:
             for detail, record, summary in _measured(run, benchmark):
@@ -94,9 +96,9 @@ def _of_the_study(run: RunResult) -> bool:
     return run.manifest.campaign.name == PAPER or bool(run.find(_WAKE_UP))
 
 
-def _printed(own: Sequence[PublishedFigure], title: str) -> tuple[Cell, ...]:
-    by = {one.statistic: one for one in own}
-    first = own[0]
+def _printed(figures: Sequence[PublishedFigure], title: str) -> tuple[Cell, ...]:
+    by = {figure.statistic: figure for figure in figures}
+    first = figures[0]
     return (
         words(title),
         words("published", "published"),
@@ -162,7 +164,11 @@ def _periods(record: RecordResult) -> Periods | None:
 
 def explanations(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Ways to a wake-up of 190 ms and to periods of 9 s. None without a run that tried them."""
-    printed = {(one.benchmark, one.statistic): one.value for one in figures if one.paper == PAPER}
+    printed = {
+        (figure.benchmark, figure.statistic): figure.value
+        for figure in figures
+        if figure.paper == PAPER
+    }
     rows: list[tuple[Cell, ...]] = []
     for label, run in runs if printed else ():
         rows += _ways_to_190_ms(label, run, printed)
@@ -228,12 +234,12 @@ def _by_counters(
     summary = record.main.summary if record.main is not None else None
     hz = run.manifest.clock.seconds_hz
     if summary is not None and hz:
-        made = read_from_counters([(_in_ms(summary, hz), apart)], _WRAP_MS)
+        calculated = read_from_counters([(_in_ms(summary, hz), apart)], _WRAP_MS)
         yield _calculated(
             f"one counter per core, {apart:.3f} ms apart by the published minimum",
             label,
-            made,
-            _off(made, printed, _CROSS),
+            calculated,
+            _off(calculated, printed, _CROSS),
         )
 
 
@@ -241,16 +247,16 @@ def _ways_to_9_s(
     label: str, run: RunResult, printed: dict[tuple[str, str], float]
 ) -> Iterator[tuple[Cell, ...]]:
     apart = printed[_FORCED, "min"] - _PERIOD_MS
-    found = [
+    measured = [
         (record, periods)
         for record in run.find(_PERIODIC)
         if _PERIODS.get(str(record.params.get("migrate")), ("", ""))[0] == _FORCED
         and (periods := _periods(record)) is not None
     ]
-    if not found:
+    if not measured:
         return
     yield _as_published("Forced migration, published", printed, _FORCED)
-    for record, periods in found:
+    for record, periods in measured:
         how = _PERIODS[str(record.params["migrate"])][1]
         yield (
             words(f"nothing but migrations: {how}"),
@@ -260,18 +266,18 @@ def _ways_to_9_s(
             words(f"at most {_in_ms(periods.whole, periods.hz).max:,.1f} ms"),
         )
         groups = [
-            (_in_ms(one.summary, periods.hz), apart * (one.begin - one.end))
-            for one in periods.crossings
-            if one.begin != one.end
+            (_in_ms(crossing.summary, periods.hz), apart * (crossing.begin - crossing.end))
+            for crossing in periods.crossings
+            if crossing.begin != crossing.end
         ]
         if groups:
-            made = read_from_counters(groups, _WRAP_MS)
+            calculated = read_from_counters(groups, _WRAP_MS)
             yield _calculated(
                 f"one counter per core, {apart:.3f} ms apart by the published minimum; "
                 f"{periods.moved:,} periods that migrated",
                 label,
-                made,
-                _off(made, printed, _FORCED),
+                calculated,
+                _off(calculated, printed, _FORCED),
             )
 
 
@@ -290,8 +296,8 @@ def _way(what: str, label: str, record: RecordResult, verdict: str) -> Iterator[
         yield (words(what), words(label), *cells, words(record.unit.label), words(verdict))
 
 
-def _calculated(what: str, label: str, made: Summary, verdict: str) -> tuple[Cell, ...]:
-    cells = (Cell(f"{value:,.3f}", value) for value in (made.mean, made.min, made.max))
+def _calculated(what: str, label: str, summary: Summary, verdict: str) -> tuple[Cell, ...]:
+    cells = (Cell(f"{value:,.3f}", value) for value in (summary.mean, summary.min, summary.max))
     return (words(what), words(f"{label}, calculated"), *cells, words("ms"), words(verdict))
 
 
@@ -312,9 +318,11 @@ def _spread(run: RunResult, record: RecordResult, printed: dict[tuple[str, str],
     return f"range {ours.max - ours.min:,.3f} ms, published {theirs:.3f}"
 
 
-def _off(made: Summary, printed: dict[tuple[str, str], float], benchmark: str) -> str:
+def _off(summary: Summary, printed: dict[tuple[str, str], float], benchmark: str) -> str:
     mean, most = (printed[benchmark, name] for name in ("mean", "max"))
-    return f"mean {made.mean - mean:+,.3f} ms, max {made.max - most:+,.3f} ms from the published"
+    return (
+        f"mean {summary.mean - mean:+,.3f} ms, max {summary.max - most:+,.3f} ms from the published"
+    )
 
 
 def _in_ms(summary: Summary, hz: float) -> Summary:

@@ -64,9 +64,9 @@ def edge_lanes(runs: Named) -> list[EdgeLane]:
     If no run has edges, the wake-up lanes of every run.
     """
     edges = _lanes(runs, EDGES)
-    own = {id(run) for _, _, run, _, _ in edges}
-    wakeups = [one for one in _lanes(runs, WAKEUPS) if id(one[2]) not in own]
-    return edges + [one for one in wakeups if not edges or _is_of_the_study(one[2])]
+    with_edges = {id(run) for _, _, run, _, _ in edges}
+    wakeups = [wakeup for wakeup in _lanes(runs, WAKEUPS) if id(wakeup[2]) not in with_edges]
+    return edges + [wakeup for wakeup in wakeups if not edges or _is_of_the_study(wakeup[2])]
 
 
 def _lanes(runs: Named, bench: str) -> list[EdgeLane]:
@@ -101,10 +101,13 @@ def load_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     lanes = edge_lanes(runs)
     if not published or not lanes or not _of_the_study(runs):
         return None
-    beyond = [one for one in lanes if load_of(one[2]) not in STUDY_LOADS]
-    rows = [*_rows_of_the_study(published, lanes), *(("ours", _measured(one)) for one in beyond)]
+    beyond = [edge_lane for edge_lane in lanes if load_of(edge_lane[2]) not in STUDY_LOADS]
+    rows = [
+        *_rows_of_the_study(published, lanes),
+        *(("ours", _measured(edge_lane)) for edge_lane in beyond),
+    ]
     notes = [*_NOTES, *([_BEYOND] if beyond else [])]
-    if any(one[3].bench != EDGES for one in lanes):
+    if any(edge_lane[3].bench != EDGES for edge_lane in lanes):
         notes.append(_WITHOUT_EDGES)
     return Table(
         name="cereia2011-table-1",
@@ -125,10 +128,10 @@ def _rows_of_the_study(
         for load in dict.fromkeys(f.parameters["load"] for f in published):
             figures = [f for f in published if _is(f, kernel, load)]
             yield "published", _printed(figures, kernel, load)
-            own = [one for one in lanes if _same_cell(one[2], kernel, load)]
-            for one in own:
-                yield "ours", _measured(one)
-            if not own:
+            measured = [edge_lane for edge_lane in lanes if _same_cell(edge_lane[2], kernel, load)]
+            for edge_lane in measured:
+                yield "ours", _measured(edge_lane)
+            if not measured:
                 yield "ours", _absent(kernel, load)
 
 
@@ -141,8 +144,8 @@ def _is_of_the_study(run: RunResult) -> bool:
     return run.manifest.campaign.name.startswith(PAPER)
 
 
-def _is(one: PublishedFigure, kernel: str, load: str) -> bool:
-    return one.kernel == kernel and one.parameters["load"] == load
+def _is(figure: PublishedFigure, kernel: str, load: str) -> bool:
+    return figure.kernel == kernel and figure.parameters["load"] == load
 
 
 def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
@@ -156,9 +159,9 @@ def _same_cell(run: RunResult, kernel: str, load: str) -> bool:
     return wanted and load_of(run) == load
 
 
-def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, ...]:
-    by = {one.statistic: one for one in own}
-    first = own[0]
+def _printed(figures: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, ...]:
+    by = {figure.statistic: figure for figure in figures}
+    first = figures[0]
     return (
         words("published", "published"),
         words(first.system.name),
@@ -171,8 +174,8 @@ def _printed(own: list[PublishedFigure], kernel: str, load: str) -> tuple[Cell, 
     )
 
 
-def _measured(one: EdgeLane) -> tuple[Cell, ...]:
-    _, label, run, record, lane = one
+def _measured(edge_lane: EdgeLane) -> tuple[Cell, ...]:
+    _, label, run, record, lane = edge_lane
     assert lane.jitter is not None
     summary, unit = lane.jitter.summary, record.unit
     place = labels.lane(record, lane)
@@ -211,32 +214,32 @@ def plots(runs: Named) -> list[Plot]:
     lanes = edge_lanes(runs)
     if not lanes or not _of_the_study(runs):
         return []
-    ordered = sorted(lanes, key=lambda one: load_of(one[2]) != NO_LOAD)
-    made = [_plot("figure 2", "clock rate compensated", ordered[0], view="compensated")]
-    made += [_plot(_which(one[2]), "jitter", one) for one in ordered]
-    for unit in dict.fromkeys(one[3].unit for one in lanes):
-        made += _on_one_scale([one for one in ordered if one[3].unit == unit])
-    return made
+    ordered = sorted(lanes, key=lambda edge_lane: load_of(edge_lane[2]) != NO_LOAD)
+    pictures = [_plot("figure 2", "clock rate compensated", ordered[0], view="compensated")]
+    pictures += [_plot(_which(edge_lane[2]), "jitter", edge_lane) for edge_lane in ordered]
+    for unit in dict.fromkeys(edge_lane[3].unit for edge_lane in lanes):
+        pictures += _on_one_scale([edge_lane for edge_lane in ordered if edge_lane[3].unit == unit])
+    return pictures
 
 
 def _on_one_scale(lanes: Sequence[EdgeLane]) -> list[Plot]:
     """As figure 5, for lanes that share a unit; empty if they also share their load."""
-    if len({load_of(one[2]) for one in lanes}) < 2:
+    if len({load_of(edge_lane[2]) for edge_lane in lanes}) < 2:
         return []
-    found = [one[4].jitter for one in lanes if one[4].jitter is not None]
+    jitters = [edge_lane[4].jitter for edge_lane in lanes if edge_lane[4].jitter is not None]
     unit = lanes[0][3].unit
     limits = (
-        unit.figure(min(one.summary.min for one in found)),
-        unit.figure(max(one.summary.max for one in found)),
+        unit.figure(min(jitter.summary.min for jitter in jitters)),
+        unit.figure(max(jitter.summary.max for jitter in jitters)),
     )
     return [
         _plot(
-            "figure 5" if load_of(one[2]) in STUDY_LOADS else "one scale",
+            "figure 5" if load_of(edge_lane[2]) in STUDY_LOADS else "one scale",
             "jitter, one scale",
-            one,
+            edge_lane,
             limits=limits,
         )
-        for one in lanes
+        for edge_lane in lanes
     ]
 
 

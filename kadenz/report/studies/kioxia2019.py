@@ -22,19 +22,19 @@ _TITLES = {_COMMON: "Common object files", _WHOLE: "Whole image"}
 
 def size_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """None unless the page has one kernel on both of the study's instruction sets."""
-    published = [one for one in figures if (one.paper, one.where) == (PAPER, SIZES)]
+    published = [figure for figure in figures if (figure.paper, figure.where) == (PAPER, SIZES)]
     if not published:
         return None
     riscv, arm = published[0].system.boards
     rows = [
-        _row(one.benchmark, "published", one.system.name, one.kernel, one.value)
-        for one in published
+        _row(figure.benchmark, "published", figure.system.name, figure.kernel, figure.value)
+        for figure in published
     ]
     theirs = len(rows)
     run_of = dict(runs)
     for group in footprint.same_kernel(footprint.of_runs(runs)):
         on = [
-            [one for one in group if run_of[one[0]].manifest.target.board == board]
+            [named for named in group if run_of[named[0]].manifest.target.board == board]
             for board in (riscv, arm)
         ]
         for base_label, base in on[1][:1]:
@@ -61,11 +61,11 @@ def size_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
 def _differences(base: BuildEntry, build: BuildEntry) -> dict[str, float]:
     """By how many percent the text of `build` is larger, for the study's two figures."""
     compiled = [
-        sum(entry.compiled for entry in one)
-        for one in footprint.shared_files([base, build], footprint.KERNEL)
+        sum(entry.compiled for entry in entries)
+        for entries in footprint.shared_files([base, build], footprint.KERNEL)
     ]
     texts = {_COMMON: compiled, _WHOLE: [base.text_bytes, build.text_bytes]}
-    return {what: 100 * (one / other - 1) for what, (other, one) in texts.items()}
+    return {what: 100 * (text / base_text - 1) for what, (base_text, text) in texts.items()}
 
 
 def _row(what: str, whose: str, system: str, kernel: str, percent: float) -> tuple[Cell, ...]:

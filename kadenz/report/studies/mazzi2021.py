@@ -60,12 +60,14 @@ def iteration_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | 
 def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
     rows = []
     for kernel in dict.fromkeys(f.kernel for f in published):
-        own = [f for f in published if f.kernel == kernel]
+        figures = [f for f in published if f.kernel == kernel]
         for statistic, what in (("total", "for 50,000 iterations"), ("mean", "for one iteration")):
-            by_bench = {f.benchmark: f for f in own if f.statistic == statistic}
+            by_bench = {f.benchmark: f for f in figures if f.statistic == statistic}
             cells = [as_printed(by_bench.get(bench)) for bench, _ in _METRICS]
-            head = (words("published", "published"), words(own[0].system.name), words(kernel))
-            rows.append((*head, words(what), *cells, words(own[0].unit), badge(own[0].system)))
+            head = (words("published", "published"), words(figures[0].system.name), words(kernel))
+            rows.append(
+                (*head, words(what), *cells, words(figures[0].unit), badge(figures[0].system))
+            )
     return rows
 
 
@@ -74,8 +76,8 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
         return []
     rows = []
     for what, take in _ways(run):
-        found = [take(bench) for bench, _ in _METRICS]
-        if all(cell is None for cell in found):
+        cells = [take(bench) for bench, _ in _METRICS]
+        if all(cell is None for cell in cells):
             continue
         rows.append(
             (
@@ -83,7 +85,7 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
                 words(f"{labels.board(run)} ({run.manifest.target.tier})"),
                 words(labels.kernel(run)),
                 words(what),
-                *(Cell(digits.ABSENT) if cell is None else cell for cell in found),
+                *(Cell(digits.ABSENT) if cell is None else cell for cell in cells),
                 words(run.unit.label),
                 badge(run.unit),
             )

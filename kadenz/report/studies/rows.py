@@ -72,7 +72,7 @@ def printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
         systems.setdefault(_System(row.system.name, row.kernel), {})[row.statistic] = row
     rows = []
     for system, by_statistic in systems.items():
-        one = next(iter(by_statistic.values()))
+        first = next(iter(by_statistic.values()))
         cells = [as_printed(by_statistic.get(name)) for name in STATISTICS]
         rows.append(
             (
@@ -80,8 +80,8 @@ def printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
                 words(system.name),
                 words(system.kernel),
                 *cells,
-                words(one.unit),
-                badge(one.system),
+                words(first.unit),
+                badge(first.system),
             )
         )
     return rows

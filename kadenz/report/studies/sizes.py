@@ -28,7 +28,7 @@ def sizes_published(
 
     Only systems of a family that `runs` measured with this benchmark.
     """
-    found: dict[PublishedSystem, list[tuple[float, float, str]]] = {}
+    means: dict[PublishedSystem, list[tuple[float, float, str]]] = {}
     measured = [run for _, run in runs if run.find(bench)]
     for row in figures:
         size = row.our_params.get("size_bytes")
@@ -41,5 +41,5 @@ def sizes_published(
             continue
         of = row.system
         key = PublishedSystem(of.name, row.kernel, row.unit, of.clock_class, of.boards)
-        found.setdefault(key, []).append((float(size), row.value, f"{row.paper} {row.where}"))
-    return found
+        means.setdefault(key, []).append((float(size), row.value, f"{row.paper} {row.where}"))
+    return means

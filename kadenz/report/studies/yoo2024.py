@@ -87,19 +87,19 @@ def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
 
 def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """The largest error of each joint, out and back, under the published limit."""
-    published = [one for one in figures if one.paper == PAPER and one.where == FIGURE]
+    published = [row for row in figures if row.paper == PAPER and row.where == FIGURE]
     rows: list[tuple[Cell, ...]] = []
-    for one in published:
-        limit = f"below {digits.printed(one.value)}"
+    for row in published:
+        limit = f"below {digits.printed(row.value)}"
         rows.append(
             (
                 words("published", "published"),
-                words(f"{one.system.name}, {one.kernel}"),
-                words(one.parameters["joint"]),
-                Cell(limit, one.value),
+                words(f"{row.system.name}, {row.kernel}"),
+                words(row.parameters["joint"]),
+                Cell(limit, row.value),
                 Cell(digits.ABSENT),
-                words(one.unit),
-                badge(one.system),
+                words(row.unit),
+                badge(row.system),
             )
         )
     kinds = ["published"] * len(rows)
@@ -142,13 +142,13 @@ def _largest(record: RecordResult, lane: LaneResult) -> float | None:
 
 def plots(runs: Named) -> list[Plot]:
     """The first way out of each run with all joints, if the run gives the length of a way."""
-    made = []
+    pictures = []
     for label, run in runs:
         cycles = int(run.manifest.target.settings.get(WAY, "0"))
         joints = list(_joints(run, cycles))
         if joints:
             unit = run.find(POSITION_ERROR)[0].unit
-            made.append(
+            pictures.append(
                 lines(
                     joints,
                     Caption(
@@ -161,7 +161,7 @@ def plots(runs: Named) -> list[Plot]:
                     axis="s",
                 )
             )
-    return made
+    return pictures
 
 
 def _joints(run: RunResult, cycles: int) -> Iterator[Line]:

@@ -59,7 +59,7 @@ def _fitting(label: str) -> str:
 def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> None:
     box, scale = row.box, row.scale
     q1, median, q3 = x(box.q1 * scale), x(box.median * scale), x(box.q3 * scale)
-    words = (
+    tooltip = (
         f"{row.label}: quartiles {digits.number(box.q1 * scale)}, "
         f"{digits.number(box.median * scale)}, {digits.number(box.q3 * scale)}; "
         f"whiskers {digits.number(box.low_whisker * scale)} to "
@@ -84,5 +84,5 @@ def _row(panel: Panel, x: Scale, row: Row, y: float, colour: int, unit: str) -> 
         line(median, y - 6, median, y + 6, f"l{colour}"),
         el("circle", cx=x(row.high), cy=y, r=2.4, class_=f"o{colour}"),
         text(panel.right + 2, y + 3.8, digits.number(row.high)),
-        el("rect", title(words), x=0.0, y=y - ROW / 2, width=340.0, height=ROW, class_="hit"),
+        el("rect", title(tooltip), x=0.0, y=y - ROW / 2, width=340.0, height=ROW, class_="hit"),
     )

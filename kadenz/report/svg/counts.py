@@ -79,10 +79,10 @@ def _touch(
     panel: Panel, x: Scale, edges: Floats, cell: tuple[int, int, int], n: int, unit: str
 ) -> str:
     low, high = float(edges[cell[0]]), float(edges[cell[1]])
-    words = f"{digits.number(low)} to {digits.number(high)} {unit}: {cell[2]:,} of {n:,}"
+    tooltip = f"{digits.number(low)} to {digits.number(high)} {unit}: {cell[2]:,} of {n:,}"
     return el(
         "rect",
-        title(words),
+        title(tooltip),
         x=x(low) - 1.0,
         y=panel.top,
         width=max(x(high) - x(low), 3.0) + 2.0,

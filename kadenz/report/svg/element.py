@@ -20,17 +20,17 @@ def el(name: str, /, *children: str, **attributes: Attribute) -> str:
     return "".join(parts) + ">" + "".join(children) + f"</{name}>"
 
 
-def text(x: float, y: float, words: str, class_: str = "", anchor: str = "start") -> str:
+def text(x: float, y: float, content: str, class_: str = "", anchor: str = "start") -> str:
     """Text at a position; `anchor` is start, middle or end."""
     extra: dict[str, Attribute] = {"class_": class_} if class_ else {}
     if anchor != "start":
         extra["text_anchor"] = anchor
-    return el("text", escape(words), x=float(x), y=float(y), **extra)
+    return el("text", escape(content), x=float(x), y=float(y), **extra)
 
 
-def title(words: str) -> str:
+def title(tooltip: str) -> str:
     """The element's tooltip, also read by screen readers."""
-    return el("title", escape(words))
+    return el("title", escape(tooltip))
 
 
 def path(points: list[tuple[float, float]], class_: str, *, close: bool = False) -> str:

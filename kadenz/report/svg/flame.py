@@ -73,7 +73,7 @@ def flame(
 
 def _legend(stacks: Sequence[Stack], parts: Sequence[str], width: float) -> Legend:
     """The parts with their instructions."""
-    totals = [sum(one.instructions for one in stacks if one.part == part) for part in parts]
+    totals = [sum(stack.instructions for stack in stacks if stack.part == part) for part in parts]
     keys = [
         Key(f"{part} {total:,}", _style(number))
         for number, (part, total) in enumerate(zip(parts, totals, strict=True))
@@ -95,7 +95,7 @@ def _tree(stacks: Sequence[Stack]) -> _Bar:
 
 
 def _depth(bar: _Bar) -> int:
-    return max((1 + _depth(one) for one in bar.above.values()), default=0)
+    return max((1 + _depth(child) for child in bar.above.values()), default=0)
 
 
 def _style(number: int) -> str:
@@ -112,11 +112,11 @@ def _draw(
 ) -> None:
     """Draws what is above a bar whose lower left corner is at `place`."""
     (x, y), (parts, units) = place, words_of
-    for one in bar.above.values():
-        width = one.total * scale
+    for child in bar.above.values():
+        width = child.total * scale
         if width >= _LEAST:
-            number = parts.index(one.part) if one.part in parts else 0
-            words = f"{one.name} ({one.part}): {one.total:,} {units}, {one.own:,} its own"
+            number = parts.index(child.part) if child.part in parts else 0
+            tooltip = f"{child.name} ({child.part}): {child.total:,} {units}, {child.own:,} its own"
             drawn = el(
                 "rect",
                 x=x,
@@ -127,8 +127,10 @@ def _draw(
             )
             letters = int((width - 6) / LETTER)
             if letters >= 3:
-                short = one.name if len(one.name) <= letters else one.name[: letters - 1] + "…"
+                short = (
+                    child.name if len(child.name) <= letters else child.name[: letters - 1] + "…"
+                )
                 drawn += el("text", escape(short), x=x + 3, y=y - 5, style="fill:var(--paper)")
-            panel.add(el("g", drawn, title(words)))
-            _draw(panel, one, (x, y - ROW), scale, words_of)
+            panel.add(el("g", drawn, title(tooltip)))
+            _draw(panel, child, (x, y - ROW), scale, words_of)
         x += width

@@ -35,35 +35,37 @@ def growth(series: Sequence[Growth], caption: Caption, *, axis: str) -> Plot:
 
     Raises ValueError for a series that begins with zero.
     """
-    if any(one.points[0][1] <= 0.0 for one in series):
+    if any(curve.points[0][1] <= 0.0 for curve in series):
         raise ValueError("growth is relative to a first figure above zero")
     panel = Panel(
         caption.heading, caption.subheading, height=_HEIGHT, right=_RIGHT, left=34.0, width=_WIDTH
     )
-    factors = [one.factors for one in series]
-    places = sorted({at for one in series for at, _ in one.points})
+    factors = [curve.factors for curve in series]
+    places = sorted({at for curve in series for at, _ in curve.points})
     x = replace(
         linear(places[0], places[-1], panel.left + 6, panel.right - 6, nice=False),
         ticks=tuple(places),
     )
-    top = max(factor for one in factors for _, factor in one)
-    y = linear(min(1.0, *(f for one in factors for _, f in one)), top, panel.bottom, panel.top)
+    top = max(factor for points in factors for _, factor in points)
+    y = linear(
+        min(1.0, *(f for points in factors for _, f in points)), top, panel.bottom, panel.top
+    )
     panel.y_axis(y)
     panel.x_axis(x, axis)
     labels = []
     described = []
-    for number, (one, own) in enumerate(zip(series, factors, strict=True)):
-        first, last = one.points[0][1], one.points[-1][1]
-        words = f"{one.name} {digits.number(first)} → {digits.number(last)}"
-        described.append(f"{words} {caption.unit}")
-        panel.add(path([(x(at), y(factor)) for at, factor in own], line_of(number)))
-        for (at, value), (_, factor) in zip(one.points, own, strict=True):
+    for number, (curve, points) in enumerate(zip(series, factors, strict=True)):
+        first, last = curve.points[0][1], curve.points[-1][1]
+        label = f"{curve.name} {digits.number(first)} → {digits.number(last)}"
+        described.append(f"{label} {caption.unit}")
+        panel.add(path([(x(at), y(factor)) for at, factor in points], line_of(number)))
+        for (at, value), (_, factor) in zip(curve.points, points, strict=True):
             tooltip = (
-                f"{one.name}, {at:g}: {digits.number(value)} {caption.unit}, {factor:.2f} times"
+                f"{curve.name}, {at:g}: {digits.number(value)} {caption.unit}, {factor:.2f} times"
             )
             spot = {"cx": x(at), "cy": y(factor)}
             panel.add(el("circle", **spot, r=2.6, class_=f"d{colour_of(number)}"))
             panel.add(el("circle", title(tooltip), **spot, r=9.0, class_="hit"))
-        labels.append((y(own[-1][1]), words, f"t{colour_of(number)}"))
+        labels.append((y(points[-1][1]), label, f"t{colour_of(number)}"))
     panel.labels(labels, panel.right + 2)
     return panel.finish(caption.name, "; ".join(described) + ".")

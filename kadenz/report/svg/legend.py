@@ -47,9 +47,9 @@ class Legend:
     @staticmethod
     def _key(key: Key, x: float, row: int, top: float) -> str:
         y = top + _ROW * row
-        words = text(x + _BOX + 4, y + _BOX - 1, key.words)
+        label = text(x + _BOX + 4, y + _BOX - 1, key.words)
         if key.system is not None:
-            return symbol(key.system, x + _BOX / 2, y + _BOX / 2) + words
+            return symbol(key.system, x + _BOX / 2, y + _BOX / 2) + label
         if not key.class_:
-            return words
-        return el("rect", x=x, y=y, width=_BOX, height=_BOX, class_=key.class_) + words
+            return label
+        return el("rect", x=x, y=y, width=_BOX, height=_BOX, class_=key.class_) + label

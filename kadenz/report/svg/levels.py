@@ -29,12 +29,12 @@ class Level:
 def levels(
     peaks: Floats,
     curve: list[tuple[float, float]],
-    found: list[Level],
+    return_levels: list[Level],
     n: int,
     caption: Caption,
 ) -> Plot:
     """`peaks` (c,) of `n` samples, ascending, in the unit shown. `curve` is the fit as (return
-    period, level), empty without a fit; `found` are levels with their intervals."""
+    period, level), empty without a fit; `return_levels` have their intervals."""
     unit = caption.unit
     panel = Panel(caption.heading, caption.subheading, height=220.0)
     # The r-th largest of c peaks has the return period n / (r - 0.44) (Gringorten 1963).
@@ -43,8 +43,12 @@ def levels(
     shown = np.unique(
         np.append(np.arange(0, peaks.size, max(1, peaks.size // SHOWN)), range(-20, 0)) % peaks.size
     )
-    rightmost = max([float(once[-1]), *(one.samples for one in found)])
-    tops = [float(peaks[-1]), *(one.level.high for one in found), *(v for _, v in curve)]
+    rightmost = max([float(once[-1]), *(return_level.samples for return_level in return_levels)])
+    tops = [
+        float(peaks[-1]),
+        *(return_level.level.high for return_level in return_levels),
+        *(v for _, v in curve),
+    ]
     x = logarithmic(float(once[0]), rightmost * 1.3, panel.left, panel.right - 4, count=6)
     y = linear(float(peaks[0]), max(tops), panel.bottom, panel.top)
     panel.y_axis(y)
@@ -54,11 +58,12 @@ def levels(
     for place in shown:
         at, peak = x(float(once[place])), y(float(peaks[place]))
         panel.add(el("circle", cx=at, cy=peak, r=1.8, class_=f"d{number}"))
-    for one in found:
-        _level(panel, (x, y), one, number, unit)
+    for return_level in return_levels:
+        _level(panel, (x, y), return_level, number, unit)
     panel.x_axis(x, "return period (samples)")
     described = "; ".join(
-        f"once in {one.samples:,.0f}: {digits.number(one.level.value)}" for one in found
+        f"once in {return_level.samples:,.0f}: {digits.number(return_level.level.value)}"
+        for return_level in return_levels
     )
     return panel.finish(
         caption.name,
@@ -67,15 +72,17 @@ def levels(
     )
 
 
-def _level(panel: Panel, axes: tuple[Scale, Scale], one: Level, number: int, unit: str) -> None:
-    x, y = axes
-    at, value = x(one.samples), digits.number(one.level.value)
-    words = (
-        f"once in {one.samples:,.0f} samples: {value}, {digits.number(one.level.low)} to "
-        f"{digits.number(one.level.high)} {unit}"
+def _level(
+    panel: Panel, axes: tuple[Scale, Scale], return_level: Level, number: int, unit: str
+) -> None:
+    (x, y), level = axes, return_level.level
+    at, value = x(return_level.samples), digits.number(level.value)
+    tooltip = (
+        f"once in {return_level.samples:,.0f} samples: {value}, {digits.number(level.low)} to "
+        f"{digits.number(level.high)} {unit}"
     )
     panel.add(
-        line(at, y(one.level.low), at, y(one.level.high), "mark"),
-        el("circle", title(words), cx=at, cy=y(one.level.value), r=3.0, class_=f"o{number}"),
-        text(at - 6, y(one.level.value) - 6, value, "v", anchor="end"),
+        line(at, y(level.low), at, y(level.high), "mark"),
+        el("circle", title(tooltip), cx=at, cy=y(level.value), r=3.0, class_=f"o{number}"),
+        text(at - 6, y(level.value) - 6, value, "v", anchor="end"),
     )

@@ -24,17 +24,18 @@ class Line:
 def lines(series: Sequence[Line], caption: Caption, *, axis: str) -> Plot:
     """Draws each line in its own colour; its title gives its name and extremes."""
     panel = Panel(caption.heading, caption.subheading, height=220.0)
-    values = [value for one in series for _, value in one.points]
-    last = max(at for one in series for at, _ in one.points)
+    values = [value for line in series for _, value in line.points]
+    last = max(at for line in series for at, _ in line.points)
     x = linear(0.0, last, panel.left, panel.right - 4, nice=False)
     y = linear(min(values), max(values), panel.bottom, panel.top)
     panel.y_axis(y)
     described = []
-    for number, one in enumerate(series):
-        own = [value for _, value in one.points]
-        words = f"{one.name}: {digits.number(min(own))} to {digits.number(max(own))} {caption.unit}"
-        described.append(words)
-        drawn = path([(x(at), y(value)) for at, value in one.points], f"l{colour_of(number)}")
-        panel.add(el("g", drawn, title(words)))
+    for number, line in enumerate(series):
+        heights = [value for _, value in line.points]
+        low, high = digits.number(min(heights)), digits.number(max(heights))
+        extremes = f"{line.name}: {low} to {high} {caption.unit}"
+        described.append(extremes)
+        drawn = path([(x(at), y(value)) for at, value in line.points], f"l{colour_of(number)}")
+        panel.add(el("g", drawn, title(extremes)))
     panel.x_axis(x, axis)
     return panel.finish(caption.name, "; ".join(described) + ".")

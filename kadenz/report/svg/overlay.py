@@ -63,7 +63,7 @@ def overlay(
     name: str,
     size: tuple[float, float] = WIDE,
 ) -> Plot:
-    """One line per run. `deadlines` are (value in the unit shown, words)."""
+    """One line per run. `deadlines` are (value in the unit shown, label)."""
     width, height = size
     panel = Panel(heading, subheading, height=height, width=width, left=56.0, right=width - 22.0)
     panel.above += LABEL_PITCH if deadlines else 0.0
@@ -78,27 +78,27 @@ def overlay(
         panel.add(line(x(tick), panel.top, x(tick), panel.bottom, "grid"))
     panel.x_axis(x, unit)
     for value, plain in deadlines:
-        words = placed(value, plain, shown)
-        if words == plain:
+        label = placed(value, plain, shown)
+        if label == plain:
             panel.add(line(x(value), panel.top - 4, x(value), panel.bottom, "due"))
-        half = 3.1 * len(words)
+        half = 3.1 * len(label)
         at = min(max(x(value), panel.left + half), width - half)
-        panel.add(text(at, panel.top - 8, words, "duet", anchor="middle"))
+        panel.add(text(at, panel.top - 8, label, "duet", anchor="middle"))
     for curve in curves:
         steps = _steps(panel, curve, x, y)
         panel.add(el("path", title(curve.words), d=steps, class_=stroke(curve.style)))
     _letters(panel, curves, x, y)
     described = "; ".join(curve.words for curve in curves)
-    due = "".join(f" {words[0].upper()}{words[1:]}." for _, words in deadlines)
+    due = "".join(f" {label[0].upper()}{label[1:]}." for _, label in deadlines)
     return panel.finish(name, f"Share at or above a value. {described}.{due}")
 
 
-def placed(value: float, words: str, shown: Axes) -> str:
+def placed(value: float, label: str, shown: Axes) -> str:
     """The label of a deadline; beyond the plot it gets an arrow and the distance as a factor."""
     if value <= shown.high:
-        return words
+        return label
     return (
-        f"{words}, {digits.number(float(f'{value * ROOM / shown.high:.2g}'))} times the largest →"
+        f"{label}, {digits.number(float(f'{value * ROOM / shown.high:.2g}'))} times the largest →"
     )
 
 

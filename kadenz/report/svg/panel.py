@@ -66,8 +66,9 @@ class Panel:
         """The lines of text above the plot, each with its class."""
         share = self.width / WIDTH
         heads = _lines(self.heading, int(HEADING_LETTERS * share))
-        return [(words, "h") for words in heads] + [
-            (words, "") for words in _lines(self.subheading, int(SUBHEADING_LETTERS * share))
+        return [(text_line, "h") for text_line in heads] + [
+            (text_line, "")
+            for text_line in _lines(self.subheading, int(SUBHEADING_LETTERS * share))
         ]
 
     @property
@@ -88,7 +89,7 @@ class Panel:
         """Adds markup; later calls paint over earlier ones."""
         self.parts += parts
 
-    def x_axis(self, scale: Scale, words: str) -> None:
+    def x_axis(self, scale: Scale, name: str) -> None:
         """Axis line, ticks and axis name at the bottom."""
         self.add(line(self.left, self.bottom, self.right, self.bottom, "axis"))
         last = float("-inf")
@@ -100,7 +101,7 @@ class Panel:
                 continue
             last = x + room
             self.add(text(x, self.bottom + 15, label, anchor="middle"))
-        self.add(text((self.left + self.right) / 2, self.height - 5, words, anchor="middle"))
+        self.add(text((self.left + self.right) / 2, self.height - 5, name, anchor="middle"))
 
     def y_axis(self, scale: Scale) -> None:
         """Horizontal grid lines with their figures; the unit is in the subheading."""
@@ -110,40 +111,43 @@ class Panel:
             self.add(text(self.left - 6, y + 3.8, label, anchor="end"))
 
     def labels(self, wanted: list[tuple[float, str, str]], x: float) -> None:
-        """Direct labels (y, words, class) at `x`, moved apart so that they do not overlap."""
+        """Direct labels (y, label, class) at `x`, moved apart so that they do not overlap."""
         placed: list[tuple[float, str, str]] = []
-        for y, words, class_ in sorted(wanted):
+        for y, label, class_ in sorted(wanted):
             free = placed[-1][0] + LABEL_PITCH if placed else y
-            placed.append((max(y, free), words, class_))
+            placed.append((max(y, free), label, class_))
         # Labels pushed below the axis move back up, and push up those above them.
         limit = self.bottom
         for number in range(len(placed) - 1, -1, -1):
-            y, words, class_ = placed[number]
-            placed[number] = min(y, limit), words, class_
+            y, label, class_ = placed[number]
+            placed[number] = min(y, limit), label, class_
             limit = placed[number][0] - LABEL_PITCH
-        self.add(*(text(x, y + 3.5, words, class_) for y, words, class_ in placed))
+        self.add(*(text(x, y + 3.5, label, class_) for y, label, class_ in placed))
 
     def finish(self, name: str, description: str) -> Plot:
         """The finished plot, with a title and description for screen readers."""
-        words = f"{self.heading}, {self.subheading}"
+        label = f"{self.heading}, {self.subheading}"
         svg = el(
             "svg",
-            title(words),
+            title(label),
             el("desc", escape(description)),
-            *(text(0, 13 + LINE * n, words, css) for n, (words, css) in enumerate(self._words)),
+            *(
+                text(0, 13 + LINE * n, text_line, css)
+                for n, (text_line, css) in enumerate(self._words)
+            ),
             *self.parts,
             class_="plot",
             viewBox=f"0 0 {self.width:g} {self.height:g}",
             role="img",
-            aria_label=f"{words}. {description}",
+            aria_label=f"{label}. {description}",
             xmlns="http://www.w3.org/2000/svg",
         )
         return Plot(name, self.heading, description, svg)
 
 
-def _lines(words: str, letters: int) -> list[str]:
-    """`words` wrapped at blanks into lines of at most `letters` letters."""
-    return textwrap.wrap(words, letters, break_on_hyphens=False) or [""]
+def _lines(heading: str, letters: int) -> list[str]:
+    """`heading` wrapped at blanks into lines of at most `letters` letters."""
+    return textwrap.wrap(heading, letters, break_on_hyphens=False) or [""]
 
 
 def standalone(plot: Plot) -> str:

@@ -72,17 +72,17 @@ def ratios(rows: Sequence[Row], caption: Caption, *, log: bool = False) -> Plot:
 
 def _keys(rows: Sequence[Row]) -> list[Key]:
     """Meaning of each colour or symbol, in the order of the systems."""
-    found = {mark.colour: mark for row in rows for mark in row.marks}
+    by_colour = {mark.colour: mark for row in rows for mark in row.marks}
     return [
         Key(
             _clipped(mark.words, KEY_LETTERS), f"d{series(number)}", number if mark.symbol else None
         )
-        for number, mark in sorted(found.items())
+        for number, mark in sorted(by_colour.items())
     ]
 
 
-def _clipped(words: str, most: int) -> str:
-    return words if len(words) <= most else f"{words[: most - 1]}…"
+def _clipped(label: str, most: int) -> str:
+    return label if len(label) <= most else f"{label[: most - 1]}…"
 
 
 def _axis(panel: Panel, x: Scale) -> str:
@@ -106,14 +106,14 @@ def _row(panel: Panel, x: Scale, row: Row, y: float) -> None:
         number = series(mark.colour)
         if mark.interval is not None:
             panel.add(line(x(mark.interval[0]), y, x(mark.interval[1]), y, f"l{number}"))
-        words = f"{row.label}, {mark.words}: {_said(mark)}"
+        tooltip = f"{row.label}, {mark.words}: {_said(mark)}"
         if mark.symbol:
-            panel.add(symbol(mark.colour, x(mark.ratio), y, words))
+            panel.add(symbol(mark.colour, x(mark.ratio), y, tooltip))
             continue
         panel.add(
             el(
                 "circle",
-                title(words),
+                title(tooltip),
                 cx=x(mark.ratio),
                 cy=y,
                 r=4.0 if mark.ring else 3.0,

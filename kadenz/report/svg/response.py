@@ -66,11 +66,11 @@ class Range:
     def of_all(cls, ranges: Sequence[Range]) -> Range:
         """The range of plots that share their axes; the lowest of their largest medians."""
         return cls(
-            least=min(one.least for one in ranges),
-            most=max(one.most for one in ranges),
-            low=min(one.low for one in ranges),
-            middle=min(one.middle for one in ranges),
-            top=max(one.top for one in ranges),
+            least=min(extent.least for extent in ranges),
+            most=max(extent.most for extent in ranges),
+            low=min(extent.low for extent in ranges),
+            middle=min(extent.middle for extent in ranges),
+            top=max(extent.top for extent in ranges),
         )
 
 
@@ -143,14 +143,14 @@ def _words(p: Point, unit: str) -> str:
 
 def _labels(last: Point, y: Scale, colour: int) -> list[tuple[float, str, str]]:
     """Names of the curves at their right end: (pixel, name, class)."""
-    found = [(y(last.median), "median", f"t{colour}")]
+    labels = [(y(last.median), "median", f"t{colour}")]
     if last.high > last.median:
-        found.append((y(last.high), "max", ""))
+        labels.append((y(last.high), "max", ""))
     if last.p99 is not None and abs(y(last.p99) - y(last.high)) > 3.0:
-        found.append((y(last.p99), "p99", ""))
+        labels.append((y(last.p99), "p99", ""))
     if abs(y(last.low) - y(last.median)) > 14.0:
-        found.append((y(last.low), "min", ""))
-    return found
+        labels.append((y(last.low), "min", ""))
+    return labels
 
 
 def _description(points: Sequence[Point], fit: Line | None, unit: str) -> str:
@@ -162,8 +162,8 @@ def _description(points: Sequence[Point], fit: Line | None, unit: str) -> str:
     )
     if fit is None:
         return text
-    found = f"{digits.number(fit.fixed)} + {digits.number(fit.per_byte)} per byte"
-    return f"{text} Fit {found}{'.' if fit.trusted else ', but the points are not on a line.'}"
+    formula = f"{digits.number(fit.fixed)} + {digits.number(fit.per_byte)} per byte"
+    return f"{text} Fit {formula}{'.' if fit.trusted else ', but the points are not on a line.'}"
 
 
 def _band(rows: Sequence[tuple[float, float, float]], class_: str) -> str:

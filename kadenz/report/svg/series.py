@@ -25,7 +25,7 @@ def series(
 ) -> Plot:
     """Extremes and quartiles of consecutive cells over the sample number.
 
-    `named` are outliers to label: (sample number, value in the unit shown, words).
+    `named` are outliers to label: (sample number, value in the unit shown, label).
     """
     number = colour_of(caption.colour)
     panel = Panel(caption.heading, caption.subheading, height=200.0)
@@ -49,14 +49,14 @@ def series(
     median = [(at, y(float(v) * scale)) for at, v in zip(centres, envelope.bands[1], strict=True)]
     panel.add(path(median, stroke(caption.colour)))
     panel.x_axis(x, "sample number")
-    for at, value, words in named:
+    for at, value, label in named:
         px, py = x(at), y(value)
         end = px > (panel.left + panel.right) / 2
         panel.add(
-            el("circle", title(words), cx=px, cy=py, r=3.2, class_="cold"),
-            text(px + (-6 if end else 6), py + 3, words, "v", anchor="end" if end else "start"),
+            el("circle", title(label), cx=px, cy=py, r=3.2, class_="cold"),
+            text(px + (-6 if end else 6), py + 3, label, "v", anchor="end" if end else "start"),
         )
-    described = "; ".join(words for _, _, words in named)
+    described = "; ".join(label for _, _, label in named)
     return panel.finish(
         caption.name,
         f"{envelope.n:,} samples in time order, {digits.number(low)} to {digits.number(high)} "

@@ -19,10 +19,10 @@ _SHAPES: tuple[tuple[tuple[float, float], ...], ...] = (
 )
 
 
-def symbol(number: int, x: float, y: float, words: str = "") -> str:
-    """The symbol of the system with this number, from 0, around a position; `words` on hover."""
+def symbol(number: int, x: float, y: float, tooltip: str = "") -> str:
+    """The symbol of the system with this number, from 0, around a position; `tooltip` on hover."""
     shape, css = _SHAPES[number % len(_SHAPES)], f"d{series(number)}"
-    inside = (title(words),) if words else ()
+    inside = (title(tooltip),) if tooltip else ()
     if not shape:
         return el("circle", *inside, cx=x, cy=y, r=3.8, class_=css)
     points = " ".join(f"{x + dx:.1f},{y + dy:.1f}" for dx, dy in shape)

@@ -61,23 +61,25 @@ def timeline_picture(
         right=width - 10,
     )
     zero = (
-        next((one.begin for one in rows[0][1] if one.begin >= begin), begin) if sampled else begin
+        next((sample.begin for sample in rows[0][1] if sample.begin >= begin), begin)
+        if sampled
+        else begin
     )
     scale = (panel.right - panel.left) / max(end - begin, 1)
     bottom = panel.top + ROW * len(rows)
     for at in _ticks(begin - zero, end - zero, 10 if width >= WIDTH else 4):
         x = panel.left + (at + zero - begin) * scale
         panel.add(el("line", x1=x, x2=x, y1=panel.top, y2=bottom + 4, class_="grid"))
-        words = f"{at:,}"
-        if x + LETTER * len(words) / 2 < width:
-            panel.add(text(x, bottom + 18, words, anchor="middle"))
+        tick = f"{at:,}"
+        if x + LETTER * len(tick) / 2 < width:
+            panel.add(text(x, bottom + 18, tick, anchor="middle"))
     for number, (track, slices) in enumerate(rows):
         y = panel.top + ROW * number
-        words = _fitting(label(track), _LABELS * panel.left)
-        panel.add(text(panel.left - 8, y + 15, words, anchor="end"))
-        for one in slices:
-            figures = f"{one.name}: {one.end - one.begin:,} {timeline.units}"
-            panel.add(el("g", _bar(panel, track, one, y, window, scale), title(figures)))
+        row_label = _fitting(label(track), _LABELS * panel.left)
+        panel.add(text(panel.left - 8, y + 15, row_label, anchor="end"))
+        for slice_ in slices:
+            figures = f"{slice_.name}: {slice_.end - slice_.begin:,} {timeline.units}"
+            panel.add(el("g", _bar(panel, track, slice_, y, window, scale), title(figures)))
     panel.add(legend.drawn(bottom + _AXIS))
     return panel.finish(name, f"{heading}: {len(rows)} rows over {end - begin:,} {timeline.units}.")
 
@@ -88,13 +90,17 @@ def window_of(timeline: Timeline) -> tuple[int, int]:
     In a record without samples, a few executions of its threads from the middle; of periodic tasks,
     the cycles from a period of the task that has the fewest.
     """
-    if periods := [one.slices for one in timeline.tracks if one.kind == "period" and one.slices]:
+    if periods := [
+        track.slices for track in timeline.tracks if track.kind == "period" and track.slices
+    ]:
         return _cycles(periods)
-    samples = next((one.slices for one in timeline.tracks if one.kind == "sample"), [])
+    samples = next((track.slices for track in timeline.tracks if track.kind == "sample"), [])
     shown: Sequence[Slice] = _without_pause((samples[1:] or samples)[:_SHOWN])
     if not shown:
-        threads = (one.slices for one in timeline.tracks if one.kind == "thread")
-        shown = _burst(sorted((one for all_ in threads for one in all_), key=lambda o: o.begin))
+        threads = (track.slices for track in timeline.tracks if track.kind == "thread")
+        shown = _burst(
+            sorted((slice_ for all_ in threads for slice_ in all_), key=lambda slice_: slice_.begin)
+        )
     if not shown:
         return timeline.begin, timeline.end
     margin = max(1, int((shown[-1].end - shown[0].begin) * _MARGIN))
@@ -104,8 +110,8 @@ def window_of(timeline: Timeline) -> tuple[int, int]:
 
 def _without_pause(samples: Sequence[Slice]) -> Sequence[Slice]:
     """The first ones, up to a pause that would make the samples thin lines."""
-    for number, (one, following) in enumerate(pairwise(samples), start=1):
-        if following.begin - one.end > _PAUSE * (one.end - one.begin):
+    for number, (sample, following) in enumerate(pairwise(samples), start=1):
+        if following.begin - sample.end > _PAUSE * (sample.end - sample.begin):
             return samples[:number]
     return samples
 
@@ -124,7 +130,9 @@ def _burst(slices: Sequence[Slice]) -> Sequence[Slice]:
     """Executions around the middle one, without long pauses between them."""
     if not slices:
         return slices
-    near = _PAUSE * sorted(one.end - one.begin for one in slices)[len(slices) // 2]
+    near = (
+        _PAUSE * sorted(execution.end - execution.begin for execution in slices)[len(slices) // 2]
+    )
     first = last = len(slices) // 2
     while (
         first and last - first < _EXECUTIONS and slices[first].begin - slices[first - 1].end < near
@@ -150,9 +158,9 @@ def _style(kind: TrackKind) -> str:
 
 
 def _bar(
-    panel: Panel, track: Track, one: Slice, y: float, window: tuple[int, int], scale: float
+    panel: Panel, track: Track, slice_: Slice, y: float, window: tuple[int, int], scale: float
 ) -> str:
-    first, last = max(one.begin, window[0]), min(one.end, window[1])
+    first, last = max(slice_.begin, window[0]), min(slice_.end, window[1])
     x = panel.left + (first - window[0]) * scale
     width = (last - first) * scale
     drawn = el(
@@ -163,21 +171,23 @@ def _bar(
         height=ROW - 5,
         class_=_style(track.kind),
     )
-    if short := _fitting(one.name, width - 6):
+    if short := _fitting(slice_.name, width - 6):
         drawn += el("text", escape(short), x=x + 3, y=y + 15, style="fill:var(--paper)")
     return drawn
 
 
-def _fitting(words: str, pixels: float) -> str:
-    """As much of the words as fits; "" for less than three letters."""
+def _fitting(name: str, pixels: float) -> str:
+    """As much of the name as fits; "" for less than three letters."""
     letters = int(pixels / LETTER)
     if letters < 3:
         return ""
-    return words if len(words) <= letters else words[: letters - 1] + "…"
+    return name if len(name) <= letters else name[: letters - 1] + "…"
 
 
 def _inside(track: Track, window: tuple[int, int]) -> list[Slice]:
-    return [one for one in track.slices if one.begin < window[1] and one.end > window[0]]
+    return [
+        slice_ for slice_ in track.slices if slice_.begin < window[1] and slice_.end > window[0]
+    ]
 
 
 def _ticks(begin: int, end: int, most: int) -> Sequence[int]:

@@ -50,8 +50,8 @@ def trace(
     number = colour_of(caption.colour)
     above = 18.0 if ticks is not None or overlays else 8.0
     panel = Panel(caption.heading, caption.subheading, height=210.0, above=above)
-    lows = [float(one.values.min()) for one in overlays]
-    highs = [float(one.values.max()) for one in overlays]
+    lows = [float(overlay.values.min()) for overlay in overlays]
+    highs = [float(overlay.values.max()) for overlay in overlays]
     if of is not None:
         lows.append(float(of.low.min()) * scale)
         highs.append(float(of.high.max()) * scale)
@@ -61,7 +61,7 @@ def trace(
     panel.y_axis(y)
     middle = [float(at) for at in (seconds[:-1] + seconds[1:]) / 2.0]
     if of is not None:
-        _bands(panel, of, scale, [x(one) for one in middle], y, number)
+        _bands(panel, of, scale, [x(at) for at in middle], y, number)
     for overlay in overlays:
         points = [(x(at), y(float(v))) for at, v in zip(middle, overlay.values, strict=True)]
         panel.add(path(points, "fit" if overlay.dashed else "mark"))

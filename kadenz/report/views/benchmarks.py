@@ -32,15 +32,15 @@ def sections(report: Report) -> Iterator[Section]:
     """One for each family, the user's first."""
     pictures = executed.by_benchmark(report.runs) if report.shows("full") else {}
     benches = (record.bench for run in report.results for record in run.records)
-    for family, own in families.families_of(benches).items():
+    for family, members in families.families_of(benches).items():
         table = family.table(report.runs) if family.table is not None else None
         yield Section(
             labels.slug(family.name),
             family.title,
             (
-                *plotted(_overview(family.name, own, report.runs)),
+                *plotted(_overview(family.name, members, report.runs)),
                 *tables_of(table),
-                *(_benchmark(bench, report, pictures.get(bench, ())) for bench in own),
+                *(_benchmark(bench, report, pictures.get(bench, ())) for bench in members),
             ),
         )
 

@@ -75,8 +75,10 @@ def clock_table(runs: Named) -> Table:
     )
 
 
-def _distribution(found: Distribution | None) -> Cell:
-    if found is None:
+def _distribution(distribution: Distribution | None) -> Cell:
+    if distribution is None:
         return words("not measured")
-    text = " / ".join(digits.number(v) for v in (found.min, found.median, found.max))
-    return words(f"{text} (n {found.n:,})")
+    text = " / ".join(
+        digits.number(v) for v in (distribution.min, distribution.median, distribution.max)
+    )
+    return words(f"{text} (n {distribution.n:,})")

@@ -32,12 +32,12 @@ def difference_table(runs: Named, *, disagreeing: bool) -> Table | None:
     Either the values that runs disagree on, or those that only some of them have: two kernels
     share few settings.
     """
-    found = [
-        one
-        for one in differences([run.manifest for _, run in runs])
-        if one.disagrees == disagreeing
+    selected = [
+        difference
+        for difference in differences([run.manifest for _, run in runs])
+        if difference.disagrees == disagreeing
     ]
-    if not found:
+    if not selected:
         return None
     return Table(
         name="differences" if disagreeing else "only-some-have",
@@ -46,8 +46,11 @@ def difference_table(runs: Named, *, disagreeing: bool) -> Table | None:
         else "Settings that only some configurations have",
         columns=("What", *(label for label, _ in runs)),
         rows=tuple(
-            (words(f"{one.group}: {one.key}"), *(words(value, "long") for value in one.values))
-            for one in found
+            (
+                words(f"{difference.group}: {difference.key}"),
+                *(words(value, "long") for value in difference.values),
+            )
+            for difference in selected
         ),
         notes=("Compare figures only if no difference in this table can explain them.",)
         if disagreeing

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from kadenz.analysis.parameters import Named as NamedParams
 from kadenz.analysis.parameters import Points
@@ -148,10 +149,10 @@ def _taken(runs: Named) -> tuple[list[tuple[str, _Points]], list[str]]:
         machine = run.manifest.target.board, labels.kernel(run)
         names.setdefault(machine, ", ".join(machine))
         kind, points = run.manifest.clock.clock_class, machines[machine]
-        found = _records(run, named) if kind in CLASSES else {}
-        if any(kind in points[point] for point in found):
+        records = _records(run, named) if kind in CLASSES else {}
+        if any(kind in points[point] for point in records):
             repeated.append(label)
-        for point, record in found.items():
+        for point, record in records.items():
             points[point].setdefault(kind, (run, record))
     return [(names[machine], points) for machine, points in machines.items()], repeated
 
@@ -172,50 +173,52 @@ def _figures(record: RecordResult) -> dict[_Key, Figure]:
         return None if of is None else (scale(of[0]), scale(of[1]))
 
     if record.per_execution is not None:
-        modelled = next((one.modelled for one in record.structures if one.modelled), None)
+        modelled = next(
+            (structure.modelled for structure in record.structures if structure.modelled), None
+        )
         return {
             (digits.ABSENT, "mean"): Figure(record, scale(record.per_execution), span(modelled))
         }
-    found = {}
+    figures = {}
     for lane in record.lanes:
         if lane.summary is None or lane.entry.companion_of:
             continue
         for name in STATISTICS:
             model = span(lane.modelled) if name == "median" else None
-            found[lane.name, name] = Figure(record, scale(getattr(lane.summary, name)), model)
-    return found
+            figures[lane.name, name] = Figure(record, scale(getattr(lane.summary, name)), model)
+    return figures
 
 
 def _lines(by_class: _ByClass, published: Sequence[PublishedFigure]) -> Iterator[_Line]:
     """The lane statistics of a point that two classes have."""
     figures = {kind: _figures(record) for kind, (_, record) in by_class.items()}
-    keys = dict.fromkeys(key for own in figures.values() for key in own)
+    keys = dict.fromkeys(key for by_key in figures.values() for key in by_key)
     for key in keys:
-        found = {kind: figures[kind][key] for kind in CLASSES if key in figures.get(kind, {})}
-        if len(found) < 2:
+        by_kind = {kind: figures[kind][key] for kind in CLASSES if key in figures.get(kind, {})}
+        if len(by_kind) < 2:
             continue
         rows = [
             row
             for row in matches(published, *next(iter(by_class.values())))
             if row.statistic == key[1]
         ]
-        yield _Line(key, found, rows)
+        yield _Line(key, by_kind, rows)
 
 
 def _rows(
     machine: str, by_class: _ByClass, published: Sequence[PublishedFigure], same: dict[str, Params]
 ) -> Iterator[tuple[Cell, ...]]:
-    for one in _lines(by_class, published):
-        rows: list[PublishedFigure | None] = [*one.published] or [None]
+    for line in _lines(by_class, published):
+        rows: list[PublishedFigure | None] = [*line.published] or [None]
         for row in rows:
             yield (
                 words(machine),
-                words(one.record.bench),
-                words(labels.point(one.record, hide=same[one.record.bench])),
-                words(one.key[0]),
-                words(one.key[1]),
-                *_beside(one.found),
-                *_published(row, one.found),
+                words(line.record.bench),
+                words(labels.point(line.record, hide=same[line.record.bench])),
+                words(line.key[0]),
+                words(line.key[1]),
+                *_beside(line.found),
+                *_published(row, line.found),
             )
 
 
@@ -226,14 +229,14 @@ def plots(published: Sequence[PublishedFigure], runs: Named) -> list[Plot]:
     """
     same = _same(runs)
     machines, _ = _taken(runs)
-    found = []
+    pictures = []
     for number, (machine, points) in enumerate(machines):
         rows, exact = [], set()
-        for one in (line for of in points.values() for line in _lines(of, published)):
-            marks, best = _marks(one)
-            if one.key[1] in ("median", "mean" if one.key[0] == digits.ABSENT else "") and marks:
-                hide = same[one.record.bench]
-                place = (one.record.bench, labels.point(one.record, hide=hide), one.key[0])
+        for line in chain.from_iterable(_lines(of, published) for of in points.values()):
+            marks, best = _marks(line)
+            if line.key[1] in ("median", "mean" if line.key[0] == digits.ABSENT else "") and marks:
+                hide = same[line.record.bench]
+                place = (line.record.bench, labels.point(line.record, hide=hide), line.key[0])
                 named = [word for word in place if word not in (digits.ABSENT, "all", "")]
                 rows.append(Row(" ".join(named), marks))
                 exact.add(best)
@@ -241,8 +244,8 @@ def plots(published: Sequence[PublishedFigure], runs: Named) -> list[Plot]:
             classes = " or ".join(kind for kind in CLASSES if kind in exact)
             relation = f"counts in relation to those of class {classes} (1)"
             caption = Caption(machine, relation, "Ratios", f"how-true-{number}")
-            found.append(ratios(rows, caption))
-    return found
+            pictures.append(ratios(rows, caption))
+    return pictures
 
 
 def _marks(line: _Line) -> tuple[tuple[Mark, ...], ClockClass | None]:
@@ -253,10 +256,10 @@ def _marks(line: _Line) -> tuple[tuple[Mark, ...], ClockClass | None]:
         return (), None
     exact = counts[best].value
     marks = []
-    for kind, one in counts.items():
-        span = one.interval and (one.interval[0] / exact, one.interval[1] / exact)
+    for kind, count in counts.items():
+        span = count.interval and (count.interval[0] / exact, count.interval[1] / exact)
         if kind != best or span:
-            marks.append(Mark(kind, one.value / exact, CLASSES.index(kind), span))
+            marks.append(Mark(kind, count.value / exact, CLASSES.index(kind), span))
     unit = counts[best].record.unit.label
     marks += [
         Mark("published", row.value / exact, len(CLASSES), ring=True)
@@ -266,8 +269,8 @@ def _marks(line: _Line) -> tuple[tuple[Mark, ...], ClockClass | None]:
     return tuple(marks), best
 
 
-def _counts(found: dict[ClockClass, Figure]) -> dict[ClockClass, Figure]:
-    return {kind: one for kind, one in found.items() if not one.record.unit.is_time}
+def _counts(figures: dict[ClockClass, Figure]) -> dict[ClockClass, Figure]:
+    return {kind: figure for kind, figure in figures.items() if not figure.record.unit.is_time}
 
 
 def _best(counts: dict[ClockClass, Figure]) -> ClockClass | None:
@@ -275,15 +278,15 @@ def _best(counts: dict[ClockClass, Figure]) -> ClockClass | None:
     return next((kind for kind in reversed(CLASSES) if kind in counts), None)
 
 
-def _beside(found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
+def _beside(figures: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     """A cell for each class with its unit, the interval, and the ratios to the most exact count."""
-    counts = _counts(found)
+    counts = _counts(figures)
     best = _best(counts)
-    model = found.get("cycle-model")
+    model = figures.get("cycle-model")
     span = model.interval if model is not None else None
     interval = "" if span is None else " to ".join(digits.number(end) for end in span)
     return (
-        *(_cell(found.get(kind)) for kind in CLASSES),
+        *(_cell(figures.get(kind)) for kind in CLASSES),
         words(interval),
         *(
             words("") if best is None or kind == best else _ratio(counts.get(kind), counts[best])
@@ -293,10 +296,10 @@ def _beside(found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     )
 
 
-def _published(row: PublishedFigure | None, found: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
+def _published(row: PublishedFigure | None, figures: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     if row is None:
         return (words(""),) * 4
-    ours = next((found[kind] for kind in reversed(CLASSES) if kind in found), None)
+    ours = next((figures[kind] for kind in reversed(CLASSES) if kind in figures), None)
     comparable = ours is not None and ours.record.unit.label == row.unit
     value = as_printed(row)
     return (

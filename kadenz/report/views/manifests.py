@@ -24,13 +24,13 @@ def sections(report: Report) -> Iterator[Section]:
 
 def manifest_table(label: str, run: RunResult) -> Table:
     """The measurement, the target, and the build."""
-    made, target = run.manifest, run.manifest.target
+    manifest, target = run.manifest, run.manifest.target
     rows = [
-        ("run", made.id),
-        ("created", made.created),
-        ("measured for", f"{made.duration_s:,.1f} s"),
-        ("campaign", made.campaign.name + (" (quick)" if made.campaign.quick else "")),
-        ("kadenz", f"{made.kadenz_version} {made.kadenz_describe}".strip()),
+        ("run", manifest.id),
+        ("created", manifest.created),
+        ("measured for", f"{manifest.duration_s:,.1f} s"),
+        ("campaign", manifest.campaign.name + (" (quick)" if manifest.campaign.quick else "")),
+        ("kadenz", f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip()),
         ("target", target.name),
         ("board", labels.board(run)),
         ("kernel", labels.kernel(run)),
@@ -41,11 +41,11 @@ def manifest_table(label: str, run: RunResult) -> Table:
         ("capabilities", ", ".join(target.capabilities)),
     ]
     rows += [(f"setting {key}", value) for key, value in target.settings.items()]
-    rows += [(f"condition {one.kind}", one.value) for one in made.conditions]
-    for load in made.loads:
+    rows += [(f"condition {condition.kind}", condition.value) for condition in manifest.conditions]
+    for load in manifest.loads:
         rows += [(f"load {load.name}", described(load)), ("its command", " ".join(load.command))]
-    if made.build is not None:
-        build = made.build
+    if manifest.build is not None:
+        build = manifest.build
         rows += [
             ("compiler", f"{build.compiler} {build.compiler_version}"),
             ("flags", build.flags),
@@ -63,14 +63,14 @@ def manifest_table(label: str, run: RunResult) -> Table:
                 f"{build.text_bytes:,} text, {build.data_bytes:,} data, {build.bss_bytes:,} bss",
             ),
         ]
-    if made.emulator is not None:
-        emulator = made.emulator
+    if manifest.emulator is not None:
+        emulator = manifest.emulator
         rows += [
             ("emulator", f"{emulator.name} {emulator.version}"),
             ("emulator arguments", " ".join(emulator.arguments)),
-            ("executed", stored_line(made) or "for this run"),
+            ("executed", stored_line(manifest) or "for this run"),
         ]
-    host = made.host
+    host = manifest.host
     rows += [
         ("host", f"{host.os}, {host.kernel}, {host.preempt}"),
         ("host processor", f"{host.cpu} × {host.cpus}"),

@@ -40,21 +40,21 @@ def plots(runs: Named) -> list[Plot]:
     Runs are compared if nothing but the wait states of that memory differs. Each line is a point's
     median, relative to that of the fewest wait states; a panel has at most ten lines.
     """
-    found = []
+    panels = []
     for (target, instrument, memory, rest), swept in _swept(runs).items():
         series = _series(swept)
         for first in range(0, len(series), STYLES):
             unit = next(iter(swept.values())).unit
             waits = [(kind, value) for kind, value in rest if kind.endswith(_WAIT)]
             others = ", ".join(f"{key.removesuffix(_WAIT)} {value}" for key, value in waits)
-            words = f"median, relative to {min(swept)} wait states"
+            relation = f"median, relative to {min(swept)} wait states"
             number = str(1 + first // STYLES) if first else ""
-            found.append(
+            panels.append(
                 growth(
                     series[first : first + STYLES],
                     Caption(
                         heading=target + (f", {instrument}" if instrument != "counter" else ""),
-                        subheading=words
+                        subheading=relation
                         + (f"; wait states of {others}" if others else "")
                         + f"; figures in {unit.label} at the right",
                         unit=unit.label,
@@ -63,7 +63,7 @@ def plots(runs: Named) -> list[Plot]:
                     axis=f"wait states of {memory}",
                 )
             )
-    return found
+    return panels
 
 
 def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
@@ -72,12 +72,17 @@ def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
     systems = aligned([run.manifest for _, run in runs])
     for (_, run), system in zip(runs, systems, strict=True):
         target = run.manifest.target
-        for one in system:
-            if one.kind.endswith(_WAIT) and one.value.isdecimal():  # else it has no such memory
-                rest = tuple((o.kind, o.value) for o in system if o.kind != one.kind)
-                same = target.name, target.instrument, one.kind.removesuffix(_WAIT), rest
-                groups[same].setdefault(int(one.value), run)
-    return {same: dict(sorted(one.items())) for same, one in groups.items() if len(one) > 1}
+        for condition in system:
+            # A target without such a memory has a value that is no number.
+            if condition.kind.endswith(_WAIT) and condition.value.isdecimal():
+                rest = tuple(
+                    (other.kind, other.value) for other in system if other.kind != condition.kind
+                )
+                same = target.name, target.instrument, condition.kind.removesuffix(_WAIT), rest
+                groups[same].setdefault(int(condition.value), run)
+    return {
+        same: dict(sorted(by_wait.items())) for same, by_wait in groups.items() if len(by_wait) > 1
+    }
 
 
 def _series(swept: dict[int, RunResult]) -> list[Growth]:
@@ -88,7 +93,7 @@ def _series(swept: dict[int, RunResult]) -> list[Growth]:
             median = _median(record)
             if median:
                 medians[_name(record, run)].append((float(wait), median))
-    return [Growth(name, own) for name, own in medians.items() if len(own) == len(swept)]
+    return [Growth(name, points) for name, points in medians.items() if len(points) == len(swept)]
 
 
 def _median(record: RecordResult) -> float:
