@@ -46,60 +46,60 @@ def sentences(answers: Answers, names: Sequence[str]) -> list[Sentence]:
     ]
     if len(who) == 1:
         who = ["it"]
-    found = _deadlines(answers.deadlines, who)
+    questions = _deadlines(answers.deadlines, who)
     for pair in answers.pairs:
-        found += compared(pair, who[pair.baseline], who[pair.candidate])
+        questions += compared(pair, who[pair.baseline], who[pair.candidate])
     if more := answers.left_out:
-        words = f"{more} more variant{'s' * (more > 1)}: name two to kadenz compare."
-        found.append(Sentence("And the others?", words))
-    return found
+        hint = f"{more} more variant{'s' * (more > 1)}: name two to kadenz compare."
+        questions.append(Sentence("And the others?", hint))
+    return questions
 
 
 def _deadlines(every: Sequence[DeadlineAnswer], who: Sequence[str]) -> list[Sentence]:
     """One question per deadline; points that met their period are only counted."""
-    shown = [one for one in every if one.of_interest][:MOST_POINTS]
+    shown = [answer for answer in every if answer.of_interest][:MOST_POINTS]
     by_deadline: dict[str, list[DeadlineAnswer]] = {}
-    for one in shown:
-        by_deadline.setdefault(labels.quantity(one.deadline.quantity), []).append(one)
-    found = [
+    for answer in shown:
+        by_deadline.setdefault(labels.quantity(answer.deadline.quantity), []).append(answer)
+    questions = [
         Sentence(
             f"Does it meet its deadline of {deadline}?",
             " ".join(
-                f"{_named(one, every)}: {'; '.join(_kept(s, who) for s in one.sides)}."
-                for one in own
+                f"{_named(answer, every)}: {'; '.join(_kept(s, who) for s in answer.sides)}."
+                for answer in group
             ),
         )
-        for deadline, own in by_deadline.items()
+        for deadline, group in by_deadline.items()
     ]
-    missing = [one for one in every if one.of_interest][MOST_POINTS:]
-    kept = [one for one in every if not one.of_interest]
+    missing = [answer for answer in every if answer.of_interest][MOST_POINTS:]
+    kept = [answer for answer in every if not answer.of_interest]
     rest = []
     if missing:
         rest.append(f"{_points(missing, every)} more with a deadline are in the tables.")
     if kept:
-        cycles = sum(side.misses.asked for one in kept for side in one.sides)
+        cycles = sum(side.misses.asked for answer in kept for side in answer.sides)
         period = "its period" if len(kept) == 1 else "their periods"
         rest.append(f"{_points(kept, every)} met {period} in all {cycles:,} cycles.")
     if rest:
-        question = "And the others?" if found else "Does it meet its deadline?"
-        found.append(Sentence(question, " ".join(rest)))
-    return found
+        question = "And the others?" if questions else "Does it meet its deadline?"
+        questions.append(Sentence(question, " ".join(rest)))
+    return questions
 
 
-def _points(found: Sequence[DeadlineAnswer], every: Sequence[DeadlineAnswer]) -> str:
+def _points(points: Sequence[DeadlineAnswer], every: Sequence[DeadlineAnswer]) -> str:
     """ "3 points", "itc/queue, 60 bytes"."""
-    return _named(found[0], every) if len(found) == 1 else f"{len(found):,} points"
+    return _named(points[0], every) if len(points) == 1 else f"{len(points):,} points"
 
 
 def _named(
     point: DeadlineAnswer | PointAnswer, every: Sequence[DeadlineAnswer] | Sequence[PointAnswer]
 ) -> str:
     """Names a point by its benchmark, size and period, and by what tells it from the others."""
-    others = [one.params for one in every if one.bench == point.bench]
+    others = [other.params for other in every if other.bench == point.bench]
     shown = {
         key: value
         for key, value in point.params.items()
-        if key in ("size_bytes", "period_us") or any(one.get(key) != value for one in others)
+        if key in ("size_bytes", "period_us") or any(params.get(key) != value for params in others)
     }
     return ", ".join(word for word in (point.bench, labels.parameters(shown)) if word)
 
@@ -109,21 +109,20 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     question = f"Which {' '.join(_comparative(pair))}, {left} or {right}?"
     if pair.reason:
         return [Sentence(question, f"Not compared: {pair.reason.rstrip('.')}.")]
-    found = []
     by_point: dict[object, list[PointAnswer]] = {}
     for point in pair.points:
         key = point.bench, tuple(sorted(point.params.items()))
         by_point.setdefault(key, []).append(point)
     groups = list(by_point.values())
-    own = [g for g in groups if g[0].nature == "periodic"] if len(groups) > 2 else groups
-    parts = [_point(group, pair, left, right) for group in own[:MOST_POINTS]]
+    shown = [g for g in groups if g[0].nature == "periodic"] if len(groups) > 2 else groups
+    parts = [_point(group, pair, left, right) for group in shown[:MOST_POINTS]]
     if len(groups) > len(parts):
         parts.append(_counted(pair, left, right))
     undecided = [point for point in pair.points if point.outcome == "inconclusive"]
     if undecided:
         coarse = [
-            made is not None and made.coarse
-            for made in (point.weakest.comparison for point in undecided)
+            comparison is not None and comparison.coarse
+            for comparison in (point.weakest.comparison for point in undecided)
         ]
         classes = {name for point in undecided for name in point.weakest.classes}
         # Another round of counted instructions or cycles repeats the samples to the byte.
@@ -131,9 +130,7 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
         parts += [FINER] * any(coarse) + [longer] * (not all(coarse))
     if pair.unjudged:
         parts.append(f"Shown without a verdict: {pair.unjudged[0]}.")
-    if parts:
-        found.append(Sentence(question, " ".join(parts)))
-    return found
+    return [Sentence(question, " ".join(parts))] if parts else []
 
 
 def _comparative(pair: PairAnswer) -> tuple[str, str]:
@@ -150,10 +147,12 @@ def _kept(side: Keeping, who: Sequence[str]) -> str:
     if not of.missed:
         bound = f" (at most {share(of.rate.high)})" if of.rate is not None else ""
         return f"{name} misses none of {cycles}{bound}"
-    found = f"{name} misses {share(of.missed / of.asked)}"
+    sentence = f"{name} misses {share(of.missed / of.asked)}"
     if of.rate is None:
-        return f"{found} of {cycles}; the long-run rate is undecided ({of.reason}): measure longer"
-    return f"{found} [{_percent(of.rate.low)}, {_percent(of.rate.high)}] of {cycles}"
+        return (
+            f"{sentence} of {cycles}; the long-run rate is undecided ({of.reason}): measure longer"
+        )
+    return f"{sentence} [{_percent(of.rate.low)}, {_percent(of.rate.high)}] of {cycles}"
 
 
 def share(value: float) -> str:
@@ -189,10 +188,15 @@ def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> s
 
 def _why(point: PointAnswer, left: str, right: str) -> str:
     """The interval of the ratio, or the reason the data do not decide."""
-    found = change_of(point.weakest)
-    made = point.weakest.comparison
-    if found is not None and made is not None and made.decidable and made.ratio is not None:
-        _, low, high = found
+    change = change_of(point.weakest)
+    comparison = point.weakest.comparison
+    if (
+        change is not None
+        and comparison is not None
+        and comparison.decidable
+        and comparison.ratio is not None
+    ):
+        _, low, high = change
         if low > 0.0 and math.isfinite(high):
             ratio = f"{_short(right)} / {_short(left)}"
             return f" ({ratio} is {plain(low)} to {plain(high)})"
@@ -210,10 +214,10 @@ def _changed(point: PointAnswer, left: str, right: str) -> str:
     [9.00, 21.0] times lower". Exact figures have no interval, a change from zero has no factor."""
     name = _NAMES.get(point.statistic, point.statistic)
     faster = left if point.outcome == "worse" else right
-    found = change_of(point.weakest)
-    if found is None:
+    change = change_of(point.weakest)
+    if change is None:
         return f"{_short(faster)}’s {name} is lower"
-    value, low, high = found
+    value, low, high = change
     if max(value, 1.0 / value) >= TIMES_FROM:
         if value < 1.0:
             value, low, high = 1.0 / value, 1.0 / high, 1.0 / low if low else math.inf

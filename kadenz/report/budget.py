@@ -25,38 +25,38 @@ _TERMS = {
 }
 
 
-def tables(found: Budget, changes: Sequence[Change]) -> list[Table]:
+def tables(budget: Budget, changes: Sequence[Change]) -> list[Table]:
     """Tasks, overheads, and how far each quantity may move."""
-    return [_tasks(found), _overheads(found), _changes(found, changes)]
+    return [_tasks(budget), _overheads(budget), _changes(budget, changes)]
 
 
-def sentences(found: Budget, changes: Sequence[Change]) -> list[str]:
+def sentences(budget: Budget, changes: Sequence[Change]) -> list[str]:
     """The answer in words."""
     lines = [
-        f"{found.name} on {found.target}: {_answer(found)}",
-        f"utilisation: {_percent(found.work)} by the tasks, {_percent(found.load)} with the "
-        f"kernel; a tick is {number(found.unit.figure(found.tick))} {found.unit.label}",
+        f"{budget.name} on {budget.target}: {_answer(budget)}",
+        f"utilisation: {_percent(budget.work)} by the tasks, {_percent(budget.load)} with the "
+        f"kernel; a tick is {number(budget.unit.figure(budget.tick))} {budget.unit.label}",
     ]
-    first = breaks_first(found, changes)
+    first = breaks_first(budget, changes)
     if first is not None:
-        lines.append(f"breaks first: {first.what}, at {_limit(found, first)}")
+        lines.append(f"breaks first: {first.what}, at {_limit(budget, first)}")
     lines += [
-        f"{task.name}: job {task.observed.job} took {_figure(found, task.observed.most)} "
-        f"{found.unit.label}, above the bound"
-        for task in found.tasks
+        f"{task.name}: job {task.observed.job} took {_figure(budget, task.observed.most)} "
+        f"{budget.unit.label}, above the bound"
+        for task in budget.tasks
         if task.exceeds and task.observed is not None
     ]
     return lines
 
 
-def _answer(found: Budget) -> str:
-    if found.late:
-        return f"not schedulable: {_names(found.late)}"
-    if found.undecided:
+def _answer(budget: Budget) -> str:
+    if budget.late:
+        return f"not schedulable: {_names(budget.late)}"
+    if budget.undecided:
         return (
-            f"undecided for {_names(found.undecided)}: the blocking may be longer than "
-            f"{_figure(found, found.kernel.blocking)} {found.unit.label}: "
-            f"{found.undecided[0].too_small}. State its worst case in FILE: [overheads] "
+            f"undecided for {_names(budget.undecided)}: the blocking may be longer than "
+            f"{_figure(budget, budget.kernel.blocking)} {budget.unit.label}: "
+            f"{budget.undecided[0].too_small}. State its worst case in FILE: [overheads] "
             'blocking = "…"'
         )
     return "every deadline is met"
@@ -70,41 +70,41 @@ def _percent(share: Time) -> str:
     return f"{100 * float(share):.1f} %"
 
 
-def markdown(found: Budget, changes: Sequence[Change]) -> str:
+def markdown(budget: Budget, changes: Sequence[Change]) -> str:
     """All of it as GitHub-flavoured Markdown."""
-    lines = "".join(f"- {markdown_text(line)}\n" for line in sentences(found, changes))
-    return f"# {markdown_text(found.name)}\n\n{lines}\n{join(tables(found, changes))}"
+    lines = "".join(f"- {markdown_text(line)}\n" for line in sentences(budget, changes))
+    return f"# {markdown_text(budget.name)}\n\n{lines}\n{join(tables(budget, changes))}"
 
 
-def as_data(found: Budget, changes: Sequence[Change]) -> dict[str, Any]:
+def as_data(budget: Budget, changes: Sequence[Change]) -> dict[str, Any]:
     """All of it for JSON, times in `unit`; null for a bound that does not exist."""
-    scale = found.unit.scale
-    first = breaks_first(found, changes)
+    scale = budget.unit.scale
+    first = breaks_first(budget, changes)
     return {
-        "name": found.name,
-        "target": found.target,
-        "clock_class": found.unit.clock_class,
-        "unit": found.unit.label,
-        "tick": found.tick * scale,
-        "schedulable": None if found.undecided and not found.late else found.schedulable,
-        "undecided": found.undecided[0].too_small if found.undecided else None,
-        "utilisation": {"tasks": float(found.work), "with_kernel": float(found.load)},
-        "tasks": [_task_data(task, scale) for task in found.tasks],
+        "name": budget.name,
+        "target": budget.target,
+        "clock_class": budget.unit.clock_class,
+        "unit": budget.unit.label,
+        "tick": budget.tick * scale,
+        "schedulable": None if budget.undecided and not budget.late else budget.schedulable,
+        "undecided": budget.undecided[0].too_small if budget.undecided else None,
+        "utilisation": {"tasks": float(budget.work), "with_kernel": float(budget.load)},
+        "tasks": [_task_data(task, scale) for task in budget.tasks],
         "overheads": {
-            name: {"value": one.ticks * scale, "source": one.source}
-            for name, one in found.overheads.items()
+            name: {"value": overhead.ticks * scale, "source": overhead.source}
+            for name, overhead in budget.overheads.items()
         },
-        "changes": [_change_data(one, scale) for one in changes],
+        "changes": [_change_data(change, scale) for change in changes],
         "breaks_first": first.what if first else None,
     }
 
 
-def _tasks(found: Budget) -> Table:
+def _tasks(budget: Budget) -> Table:
     return Table.headed(
         "Task | >C | >T | >D | >B | >R bound | >Margin | >Observed | >Jobs | Verdict",
         name="tasks",
-        title=f"Tasks, in {found.unit.label} ({found.unit.clock_class})",
-        rows=tuple(_task(found, task) for task in found.tasks),
+        title=f"Tasks, in {budget.unit.label} ({budget.unit.clock_class})",
+        rows=tuple(_task(budget, task) for task in budget.tasks),
         notes=(
             "C execution, T period, D deadline, B blocking, R response from the release. Observed: "
             "the longest response of workload/taskset. The most urgent task is first.",
@@ -112,17 +112,17 @@ def _tasks(found: Budget) -> Table:
     )
 
 
-def _task(found: Budget, task: TaskBudget) -> tuple[Cell, ...]:
+def _task(budget: Budget, task: TaskBudget) -> tuple[Cell, ...]:
     observed = task.observed
     verdict, kind = ("met", "") if task.margin >= 0 else ("late", "bad")
-    if task in found.undecided:
+    if task in budget.undecided:
         verdict, kind = "undecided", "bad"
     if task.exceeds:
         verdict, kind = "observed above the bound", "bad"
     return (
         words(task.name),
         *(
-            _cell(found, value)
+            _cell(budget, value)
             for value in (
                 task.execution,
                 task.period,
@@ -132,37 +132,42 @@ def _task(found: Budget, task: TaskBudget) -> tuple[Cell, ...]:
                 task.margin,
             )
         ),
-        _cell(found, observed.most) if observed else Cell(ABSENT),
+        _cell(budget, observed.most) if observed else Cell(ABSENT),
         Cell(f"{observed.jobs:,}", observed.jobs) if observed else Cell(ABSENT),
         Cell(verdict, verdict, kind),
     )
 
 
-def _overheads(found: Budget) -> Table:
+def _overheads(budget: Budget) -> Table:
     return Table.headed(
         "Overhead | >Value | What | From",
         name="overheads",
-        title=f"What the kernel takes, in {found.unit.label}",
+        title=f"What the kernel takes, in {budget.unit.label}",
         rows=tuple(
-            (words(name), _cell(found, one.ticks), words(_TERMS[name]), words(one.source))
-            for name, one in found.overheads.items()
+            (
+                words(name),
+                _cell(budget, overhead.ticks),
+                words(_TERMS[name]),
+                words(overhead.source),
+            )
+            for name, overhead in budget.overheads.items()
         ),
     )
 
 
-def _changes(found: Budget, changes: Sequence[Change]) -> Table:
+def _changes(budget: Budget, changes: Sequence[Change]) -> Table:
     return Table.headed(
         "Quantity | >Now | >Limit | >Change",
         name="changes",
-        title=f"How far each may move, in {found.unit.label}",
+        title=f"How far each may move, in {budget.unit.label}",
         rows=tuple(
             (
-                words(one.what),
-                _cell(found, one.present),
-                words(_limit(found, one)),
-                _share(one),
+                words(change.what),
+                _cell(budget, change.present),
+                words(_limit(budget, change)),
+                _share(change),
             )
-            for one in changes
+            for change in changes
         ),
         notes=(
             "The value up to which every deadline is met, all others unchanged. Periods are whole "
@@ -171,31 +176,31 @@ def _changes(found: Budget, changes: Sequence[Change]) -> Table:
     )
 
 
-def _limit(found: Budget, one: Change) -> str:
-    if one.limit is None:
+def _limit(budget: Budget, change: Change) -> str:
+    if change.limit is None:
         return "none: this alone does not help"
-    text = _figure(found, one.limit)
-    return f"beyond {text}" if one.farthest else text
+    text = _figure(budget, change.limit)
+    return f"beyond {text}" if change.farthest else text
 
 
-def _share(one: Change) -> Cell:
-    if one.share is None or not math.isfinite(one.share):
+def _share(change: Change) -> Cell:
+    if change.share is None or not math.isfinite(change.share):
         return Cell(ABSENT)
-    if one.share > 10.0:
-        return Cell(f"× {number(one.share + 1.0)}", one.share)
-    return Cell(percent(one.share), one.share)
+    if change.share > 10.0:
+        return Cell(f"× {number(change.share + 1.0)}", change.share)
+    return Cell(percent(change.share), change.share)
 
 
-def _cell(found: Budget, ticks: Time) -> Cell:
+def _cell(budget: Budget, ticks: Time) -> Cell:
     if not math.isfinite(ticks):
         return Cell("none" if ticks > 0 else ABSENT)
-    return Cell(_figure(found, ticks), found.unit.figure(ticks))
+    return Cell(_figure(budget, ticks), budget.unit.figure(ticks))
 
 
-def _figure(found: Budget, ticks: Time) -> str:
+def _figure(budget: Budget, ticks: Time) -> str:
     """Whole counts in full: four digits would hide what a kernel takes."""
-    value = found.unit.figure(ticks)
-    return number(value) if found.unit.is_time else number(round(value))
+    value = budget.unit.figure(ticks)
+    return number(value) if budget.unit.is_time else number(round(value))
 
 
 def _task_data(task: TaskBudget, scale: float) -> dict[str, Any]:
@@ -216,13 +221,13 @@ def _task_data(task: TaskBudget, scale: float) -> dict[str, Any]:
     }
 
 
-def _change_data(one: Change, scale: float) -> dict[str, Any]:
+def _change_data(change: Change, scale: float) -> dict[str, Any]:
     return {
-        "what": one.what,
-        "present": one.present * scale,
-        "limit": None if one.limit is None else one.limit * scale,
-        "share": None if one.share is None else _finite(one.share),
-        "farthest": one.farthest,
+        "what": change.what,
+        "present": change.present * scale,
+        "limit": None if change.limit is None else change.limit * scale,
+        "share": None if change.share is None else _finite(change.share),
+        "farthest": change.farthest,
     }
 
 

@@ -23,15 +23,15 @@ from kadenz.store.profiles import read_profiles
 
 def by_benchmark(runs: Named) -> dict[str, list[Block]]:
     """The pictures of each benchmark: of each run the first point that was profiled or traced."""
-    found: dict[str, list[Block]] = {}
+    blocks: dict[str, list[Block]] = {}
     for heading, draw in (("Where the instructions go", _flames), ("Who ran when", _strips)):
         drawn: dict[str, list[Block]] = {}
         for label, run in runs:
             for bench, wide, narrow in draw(run):
                 drawn.setdefault(bench, []).append(_named(label, wide, narrow))
         for bench, pictures in drawn.items():
-            found.setdefault(bench, []).extend((Text(heading, tag="h4"), *pictures))
-    return found
+            blocks.setdefault(bench, []).extend((Text(heading, tag="h4"), *pictures))
+    return blocks
 
 
 def _flames(run: RunResult) -> Iterator[tuple[str, Plot, Plot]]:

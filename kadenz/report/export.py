@@ -193,8 +193,8 @@ def _commas(ticks: int | None, shown: int, count: int) -> tuple[str, str, str]:
 
 
 def _figures(part: Samples, unit: Unit) -> list[float]:
-    found: list[float] = (part * np.float64(unit.scale)).tolist()
-    return found
+    figures: list[float] = (part * np.float64(unit.scale)).tolist()
+    return figures
 
 
 def _summary_rows(runs: Sequence[Run]) -> list[Row]:
@@ -315,20 +315,20 @@ def _uniform(rows: list[Row]) -> list[Row]:
 
 
 def _schema(table: _Table, pa: Any) -> Any:
-    words = pa.dictionary(pa.int32(), pa.string())
+    text = pa.dictionary(pa.int32(), pa.string())
     kinds = {
-        "run": words,
-        "target": words,
-        "clock_class": words,
+        "run": text,
+        "target": text,
+        "clock_class": text,
         "record": pa.uint32(),
-        "bench": words,
-        "status": words,
-        "lane": words,
+        "bench": text,
+        "status": text,
+        "lane": text,
         "index": pa.uint32(),
         "cold": pa.bool_(),
         "value_ticks": pa.int64(),
     }
-    types = {int: pa.int64(), str: words}
+    types = {int: pa.int64(), str: text}
     kinds |= {table.named[name]: types[kind] for name, kind in table.parameters.items()}
     kinds |= {_beside(kind): pa.int64() for kind in table.kinds}
     return pa.schema([(name, kinds.get(name, pa.float64())) for name in table.columns()])

@@ -30,21 +30,21 @@ def responses(bench: str, runs: Named, figures: Sequence[PublishedFigure]) -> li
     published = sizes_published(figures, bench, runs)
     panels: list[_Panel] = []
     for colour, label, run in labels.styled(runs):
-        own = [
+        run_panels = [
             _response(sweep, run, label, colour, number)
             for number, sweep in enumerate(s for s in run.sweeps if s.bench == bench)
         ]
-        if not own:
+        if not run_panels:
             continue
-        panels += own
+        panels += run_panels
         # Show a published system once, after the first run of its family.
         for system in [s for s in published if run.manifest.target.board in s.boards]:
             panels.append(_published(bench, system, published.pop(system)))
     shared = {
-        of: Range.of_all([one.range for one in panels if one.of == of])
-        for of in {one.of for one in panels}
+        of: Range.of_all([panel.range for panel in panels if panel.of == of])
+        for of in {panel.of for panel in panels}
     }
-    return [one.draw(axes=shared[one.of]) for one in panels]
+    return [panel.draw(axes=shared[panel.of]) for panel in panels]
 
 
 @dataclass(frozen=True)
@@ -85,20 +85,21 @@ def _response(sweep: Sweep, run: RunResult, label: str, colour: int, number: int
             )
         )
     fit = None
-    words = labels.unit(unit)
+    subheading = labels.unit(unit)
     if sweep.fit is not None:
         fixed, per_byte = (
             unit.figure(estimate.value) for estimate in (sweep.fit.fixed, sweep.fit.per_byte)
         )
         fit = Line(fixed, per_byte, sweep.fit.linear)
         sign = "+" if per_byte >= 0 else "−"
-        words += f"; fit {digits.number(fixed)} {sign} {digits.number(abs(per_byte))} per byte" + (
-            "" if fit.trusted else " (not a line)"
+        subheading += (
+            f"; fit {digits.number(fixed)} {sign} {digits.number(abs(per_byte))} per byte"
+            + ("" if fit.trusted else " (not a line)")
         )
     others = ", ".join(f"{k} {v}" for k, v in sweep.params.items()) if number else ""
     caption = Caption(
         heading=label,
-        subheading=f"{words} {others}".strip(),
+        subheading=f"{subheading} {others}".strip(),
         unit=unit.label,
         name=labels.slug("size", sweep.bench, label, str(number) if number else ""),
         colour=colour,
@@ -207,8 +208,8 @@ def _row_label(
     if "size_bytes" in record.params:
         parts.append(f"{record.params['size_bytes']:,} B")
     varied = {k: v for k, v in record.params.items() if k not in (*hide, "size_bytes")}
-    if words := labels.parameters(varied):
-        parts.append(words)
+    if parameters := labels.parameters(varied):
+        parts.append(parameters)
     if len(record.lanes) > 1:
         parts.append(lane.name)
     return " ".join(parts) or record.bench.rpartition("/")[2]
@@ -252,16 +253,16 @@ def _series(
     named = []
     if lane.summary.max > lane.summary.median:
         named.append((at, top, f"max {digits.number(top)}"))
-    words = _where(record, hide)
+    detail = _where(record, hide)
     if lane.periodic is not None and lane.periodic.periodic and lane.periodic.every:
-        words = f"; outliers every {digits.number(lane.periodic.every)} samples"
-        words += " (the tick)" if lane.periodic.tick_fits else ""
+        detail = f"; outliers every {digits.number(lane.periodic.every)} samples"
+        detail += " (the tick)" if lane.periodic.tick_fits else ""
     return series(
         envelope,
         unit.scale,
         Caption(
             heading=_heading(label, record, lane),
-            subheading=f"{labels.unit(unit)}{words}",
+            subheading=f"{labels.unit(unit)}{detail}",
             unit=labels.unit(unit),
             name=labels.slug("series", record.bench, _place(label, record, lane)),
             colour=colour,

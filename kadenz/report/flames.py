@@ -20,12 +20,14 @@ def _lane(lane: LaneProfile) -> str:
 
 def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
     """The call paths of a view; those of interrupts begin with their name."""
-    found = []
-    for one in shown.stacks:
-        names = tuple(profile.functions[number].name for number in one.path)
-        part = INTERRUPT if one.interrupt else profile.functions[one.path[-1]].part
-        found.append(Stack((INTERRUPT, *names) if one.interrupt else names, part, one.instructions))
-    return found
+    call_paths = []
+    for stack in shown.stacks:
+        names = tuple(profile.functions[number].name for number in stack.path)
+        part = INTERRUPT if stack.interrupt else profile.functions[stack.path[-1]].part
+        call_paths.append(
+            Stack((INTERRUPT, *names) if stack.interrupt else names, part, stack.instructions)
+        )
+    return call_paths
 
 
 def graph(profile: Profile, lane: LaneProfile, name: ViewName, width: float = WIDTH) -> Plot:

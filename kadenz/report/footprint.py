@@ -55,31 +55,30 @@ NO_OBJECT = "not in this image"
 
 def of_runs(named: Sequence[tuple[str, RunResult]]) -> list[tuple[str, BuildEntry]]:
     """The different images of runs, each under the label of its first run."""
-    found: dict[str, tuple[str, BuildEntry]] = {}
+    images: dict[str, tuple[str, BuildEntry]] = {}
     for label, run in named:
         build = run.manifest.build
         if build is not None and build.footprint:
-            found.setdefault(build.elf_sha256, (label, build))
-    return list(found.values())
+            images.setdefault(build.elf_sha256, (label, build))
+    return list(images.values())
 
 
 def tables(builds: Builds) -> list[Table]:
     """All tables about these images; empty if the footprint of none is known."""
     if not builds:
         return []
-    least, of_objects = minimal(builds), objects(builds)
-    found = [parts(builds), least, of_objects, *common(builds)]
-    return [table for table in found if table is not None]
+    candidates = (parts(builds), minimal(builds), objects(builds), *common(builds))
+    return [table for table in candidates if table is not None]
 
 
 def total(entries: Sequence[FootprintEntry], part: str = "", file: str = "") -> FootprintEntry:
     """The sum of `entries`."""
-    found = FootprintEntry(part=part, file=file)
-    found.stored = sum(entry.flash for entry in entries)
-    found.resident = sum(entry.ram for entry in entries)
+    combined = FootprintEntry(part=part, file=file)
+    combined.stored = sum(entry.flash for entry in entries)
+    combined.resident = sum(entry.ram for entry in entries)
     for field in ("code", "constants", "data", "zeroed", "compiled"):
-        setattr(found, field, sum(getattr(entry, field) for entry in entries))
-    return found
+        setattr(combined, field, sum(getattr(entry, field) for entry in entries))
+    return combined
 
 
 def parts(builds: Builds) -> Table:
@@ -119,7 +118,7 @@ def files(builds: Builds) -> Table:
     keys = {(entry.part, entry.file) for _, build in builds for entry in build.footprint}
     of = [{(e.part, e.file): e for e in build.footprint} for _, build in builds]
     rows = [
-        (key, [one.get(key, FootprintEntry(part=key[0], file=key[1])) for one in of])
+        (key, [by_file.get(key, FootprintEntry(part=key[0], file=key[1])) for by_file in of])
         for key in sorted(keys, key=lambda key: (place.get(key[0], len(place)), key))
     ]
     return _table("footprint-files", "Flash and RAM by file", ("Part", "File"), rows, builds)
@@ -158,7 +157,7 @@ def objects(builds: Builds) -> Table | None:
     of = [{entry.kind: entry for entry in build.objects} for _, build in builds]
     rows = []
     for kind in kinds:
-        known = [one.get(kind) for one in of]
+        known = [by_kind.get(kind) for by_kind in of]
         sources = dict.fromkeys((entry.type, entry.plus) for entry in known if entry is not None)
         sizes = [
             words(NO_OBJECT) if entry is None or entry.bytes is None else whole(entry.bytes)
@@ -202,8 +201,8 @@ def _common(builds: Builds, number: int) -> Table:
     rows = []
     for scope, wanted in (("kernel", KERNEL), ("all sources", _SOURCES)):
         shared = shared_files([build for _, build in builds], wanted)
-        compiled = [sum(e.compiled for e in one) for one in shared]
-        linked = [sum(e.code + e.constants for e in one) for one in shared]
+        compiled = [sum(e.compiled for e in entries) for entries in shared]
+        linked = [sum(e.code + e.constants for e in entries) for entries in shared]
         what = f"{scope}: {len(shared[0])} common files"
         rows += [(f"{what}, compiled", compiled), (f"{what}, linked", linked)]
     rows.append(("whole image, linked", [build.text_bytes for _, build in builds]))
@@ -223,8 +222,8 @@ def shared_files(builds: Sequence[BuildEntry], wanted: Sequence[str]) -> list[li
         {(e.part, e.file): e for e in build.footprint if e.part in wanted and e.compiled}
         for build in builds
     ]
-    keys = sorted(set.intersection(*(set(one) for one in of)))
-    return [[one[key] for key in keys] for one in of] if keys else []
+    keys = sorted(set.intersection(*(set(by_file) for by_file in of)))
+    return [[by_file[key] for key in keys] for by_file in of] if keys else []
 
 
 def percent(value: int, base: int) -> str:
@@ -234,4 +233,4 @@ def percent(value: int, base: int) -> str:
 
 def _relative(values: Sequence[int]) -> list[Cell]:
     first, *rest = values
-    return [whole(first), *(Cell(f"{one:,} ({percent(one, first)})", one) for one in rest)]
+    return [whole(first), *(Cell(f"{value:,} ({percent(value, first)})", value) for value in rest)]

@@ -23,8 +23,8 @@ def gate_markdown(gate: Gate, *, name: str) -> str:
     """Verdict, differences of the configurations, then failed, undecided and passed checks."""
     counts = ", ".join(f"{gate.count(outcome)} {word}" for outcome, word in _WORDS.items())
     lines = [f"## kadenz gate: {_cell(name)}: {_WORDS[gate.outcome]}", "", f"{counts}.", ""]
-    for made in gate.configurations:
-        lines += _differences(made)
+    for configurations in gate.configurations:
+        lines += _differences(configurations)
     for outcome in ("fail", "inconclusive"):
         chosen = [check for check in gate.checks if check.outcome == outcome]
         if chosen:
@@ -38,20 +38,20 @@ def gate_markdown(gate: Gate, *, name: str) -> str:
     return "\n".join(lines)
 
 
-def _differences(made: Configurations) -> list[str]:
-    where = f"{markdown_text(made.target)}: " if made.target else ""
-    if not made.differences:
+def _differences(configurations: Configurations) -> list[str]:
+    where = f"{markdown_text(configurations.target)}: " if configurations.target else ""
+    if not configurations.differences:
         return [f"{where}the configurations are the same.", ""]
     return [
         f"{where}the configurations differ:",
         "",
-        "| what | " + " | ".join(_cell(label) for label in made.labels) + " |",
-        "|---" * (len(made.labels) + 1) + "|",
+        "| what | " + " | ".join(_cell(label) for label in configurations.labels) + " |",
+        "|---" * (len(configurations.labels) + 1) + "|",
         *(
-            f"| {_cell(f'{one.group}: {one.key}')} | "
-            + " | ".join(_cell(value) for value in one.values)
+            f"| {_cell(f'{difference.group}: {difference.key}')} | "
+            + " | ".join(_cell(value) for value in difference.values)
             + " |"
-            for one in made.differences
+            for difference in configurations.differences
         ),
         "",
     ]
@@ -64,8 +64,8 @@ def _table(checks: Sequence[Check]) -> list[str]:
         "|---|---|---|---|---|---|---|---|",
     ]
     for check in checks:
-        own = {k: v for k, v in check.params.items() if k not in same[check.bench]}
-        point = ", ".join(word for word in (labels.parameters(own), check.lane) if word)
+        varying = {k: v for k, v in check.params.items() if k not in same[check.bench]}
+        point = ", ".join(word for word in (labels.parameters(varying), check.lane) if word)
         kind = " · ".join(word for word in (check.unit, check.clock_class or "") if word)
         cells = (check.target, check.bench, point, check.statistic, check.asked, check.found)
         lines.append("| " + " | ".join(_cell(cell) for cell in (*cells, kind, check.reason)) + " |")

@@ -14,20 +14,20 @@ from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import Plot
 
 
-def write_jitter_page(file: Path, title: str, found: SeriesResult, unit: Unit, given: str) -> None:
+def write_jitter_page(file: Path, title: str, series: SeriesResult, unit: Unit, given: str) -> None:
     """Writes the views, the tail and their summary to `file`. `given` is the limit's unit, e.g. us.
 
     StoreError if the file cannot be written.
     """
-    plots: list[Plot] = views(title, "series", found.jitter, unit, 0)
-    if found.tail is not None and found.tail.peaks.size:
-        plots.append(tail_plot(title, "series", found.tail, unit, 0))
+    plots: list[Plot] = views(title, "series", series.jitter, unit, 0)
+    if series.tail is not None and series.tail.peaks.size:
+        plots.append(tail_plot(title, "series", series.tail, unit, 0))
     html = render_template(
         "jitter.html.j2",
         title=title,
         version=__version__,
         plots=plots,
-        lines="\n".join(series_lines(found, unit, given)),
+        lines="\n".join(series_lines(series, unit, given)),
         clock_class=unit.clock_class,
         meaning=CLASS_MEANING[unit.clock_class],
     )

@@ -33,24 +33,24 @@ def _lanes(bench: str, runs: Named) -> Iterator[tuple[int, str, RecordResult, La
 
 def plots(bench: str, runs: Named) -> list[Plot]:
     """Every view of every lane with a jitter analysis."""
-    found = []
+    pictures = []
     for colour, label, record, lane in _lanes(bench, runs):
         if lane.jitter is not None:
             where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
-            found += views(where, bench, lane.jitter, record.unit, colour)
-    return found
+            pictures += views(where, bench, lane.jitter, record.unit, colour)
+    return pictures
 
 
 def tails(bench: str, runs: Named) -> list[Plot]:
     """Peaks and levels of the lanes with a tail."""
-    found = []
+    pictures = []
     for colour, label, record, lane in _lanes(bench, runs):
         # For a sweep the table is enough.
         swept = "size_bytes" in record.params
         if lane.tail is not None and lane.tail.peaks.size and not swept:
             where = " ".join(part for part in (label, labels.lane(record, lane)) if part)
-            found.append(tail_plot(where, bench, lane.tail, record.unit, colour))
-    return found
+            pictures.append(tail_plot(where, bench, lane.tail, record.unit, colour))
+    return pictures
 
 
 def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> list[Plot]:
@@ -62,22 +62,22 @@ def views(label: str, bench: str, of: JitterResult, unit: Unit, colour: int) -> 
     median = Overlay(of.views["median drift"].bands[1] * unit.scale, "moving median", dashed=True)
     shown = labels.unit(unit)
 
-    def caption(name: str, words: str) -> Caption:
-        return Caption(label, words, unit.label, labels.slug(name, bench, label), colour)
+    def caption(name: str, subheading: str) -> Caption:
+        return Caption(label, subheading, unit.label, labels.slug(name, bench, label), colour)
 
-    made = []
+    pictures = []
     if of.source == "edges":
-        words = f"edges from nominal, {shown}; {digits.number(of.rate_error_ppm.value)} ppm"
-        raw = caption("jitter-raw", words)
-        made.append(trace(of.views["raw"], of.seconds, unit.scale, raw))
+        subheading = f"edges from nominal, {shown}; {digits.number(of.rate_error_ppm.value)} ppm"
+        raw = caption("jitter-raw", subheading)
+        pictures.append(trace(of.views["raw"], of.seconds, unit.scale, raw))
     compensated = caption("jitter-compensated", f"clock rate compensated, {shown}")
-    made.append(
+    pictures.append(
         trace(of.views["compensated"], of.seconds, unit.scale, compensated, overlays=(average,))
     )
     drift = caption("jitter-drift", f"the drift that is removed, {shown}")
-    made.append(trace(None, of.seconds, unit.scale, drift, overlays=(average, median)))
-    made.append(remaining(of, unit, caption("jitter", f"remaining jitter, {shown}")))
-    return made
+    pictures.append(trace(None, of.seconds, unit.scale, drift, overlays=(average, median)))
+    pictures.append(remaining(of, unit, caption("jitter", f"remaining jitter, {shown}")))
+    return pictures
 
 
 def remaining(
@@ -91,12 +91,12 @@ def remaining(
     """The jitter, with the strikes of the most significant period marked."""
     ticks = None
     if of.disturbances.periodic and view == "jitter":
-        one = of.disturbances.periodic[0]
-        slots = one.first + one.every.value * np.arange(one.slots)
-        if one.slots <= 60:
+        train = of.disturbances.periodic[0]
+        slots = train.first + train.every.value * np.arange(train.slots)
+        if train.slots <= 60:
             moments = [of.at_s(float(slot)) for slot in slots]
             moments = [at for at in moments if at <= of.seconds[-1]]
-            ticks = Ticks(moments, f"every {digits.number(of.at_s(one.every.value))} s")
+            ticks = Ticks(moments, f"every {digits.number(of.at_s(train.every.value))} s")
     return trace(of.views[view], of.seconds, unit.scale, caption, ticks=ticks, limits=limits)
 
 
@@ -111,7 +111,10 @@ def tail_plot(label: str, bench: str, tail: Tail, unit: Unit, colour: int) -> Pl
     return levels(
         tail.peaks * unit.scale,
         curve,
-        [Level(one.samples, _shown(one.level, unit)) for one in tail.levels],
+        [
+            Level(return_level.samples, _shown(return_level.level, unit))
+            for return_level in tail.levels
+        ],
         tail.n,
         Caption(
             label,
@@ -180,23 +183,23 @@ def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...
 
 def remarks(of: JitterResult, unit: Unit) -> list[str]:
     """Caveats shown with the figures."""
-    found = [
+    caveats = [
         f"drift is the moving average over {of.window:,} cycles ({digits.number(of.window_s)} s); "
         "slower jitter counts as drift, and disturbances appear smaller by up to "
         f"{percent(of.bias.share).lstrip('+')}"
     ]
     if of.rate_reason:
-        found.append(of.rate_reason)
-    found += list(of.notes)
+        caveats.append(of.rate_reason)
+    caveats += list(of.notes)
     if of.disturbances.reason:
-        found.append(of.disturbances.reason)
+        caveats.append(of.disturbances.reason)
     if of.bias.from_median > 0.5 * unit_free_sd(of):
-        found.append(
+        caveats.append(
             "moving average and moving median differ by up to "
             f"{digits.figure(of.bias.from_median, unit)} {unit.label}: disturbances or bends of "
             "the drift affect only one of them"
         )
-    return found
+    return caveats
 
 
 def unit_free_sd(of: JitterResult) -> float:
@@ -236,19 +239,19 @@ def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cel
     """Trains, waves, and the largest sporadic events."""
     none = Cell(digits.ABSENT)
     rows: list[tuple[Cell, ...]] = []
-    for one in of.disturbances.periodic:
+    for train in of.disturbances.periodic:
         rows.append(  # noqa: PERF401
             (
                 words(where),
                 words("periodic"),
-                _plain(of.at_s(one.every.value)),
-                _span(of.at_s(one.every.low), of.at_s(one.every.high)),
-                _plain(of.at_s(one.first)),
-                figure(one.amplitude.value, unit),
-                _span(unit.figure(one.amplitude.low), unit.figure(one.amplitude.high)),
-                figure(one.largest, unit),
-                words(f"{one.strikes:,} of {one.slots:,}"),
-                Cell(chance(one.p_value), one.p_value),
+                _plain(of.at_s(train.every.value)),
+                _span(of.at_s(train.every.low), of.at_s(train.every.high)),
+                _plain(of.at_s(train.first)),
+                figure(train.amplitude.value, unit),
+                _span(unit.figure(train.amplitude.low), unit.figure(train.amplitude.high)),
+                figure(train.largest, unit),
+                words(f"{train.strikes:,} of {train.slots:,}"),
+                Cell(chance(train.p_value), train.p_value),
                 words(unit.label),
             )
         )

@@ -12,7 +12,7 @@ from kadenz.stats.tail import Tail
 
 def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
     """The analysis line by line, from clock rate to disturbances; figures in `unit`."""
-    rate, summary, found, bias = of.rate_error_ppm, of.summary, of.disturbances, of.bias
+    rate, summary, disturbances, bias = of.rate_error_ppm, of.summary, of.disturbances, of.bias
 
     def show(ticks: float | None) -> str:
         return digits.figure(ticks, unit)
@@ -28,16 +28,16 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
         f"jitter      sd {show(summary.sd)}, {show(summary.min)} to {show(summary.max)}, mean "
         f"{show(summary.mean)}",
     ]
-    for one in found.periodic:
-        low, high = unit.figure(one.amplitude.low), unit.figure(one.amplitude.high)
+    for train in disturbances.periodic:
+        low, high = unit.figure(train.amplitude.low), unit.figure(train.amplitude.high)
         lines.append(
-            f"periodic    every {of.at_s(one.every.value):,.6g} s "
-            f"[{of.at_s(one.every.low):,.6g}, {of.at_s(one.every.high):,.6g}], "
-            f"{show(one.amplitude.value)} [{digits.number(low)}, {digits.number(high)}], largest "
-            f"{show(one.largest)}, {one.strikes:,} of {one.slots:,} slots, "
-            f"p {chance(one.p_value)}"
+            f"periodic    every {of.at_s(train.every.value):,.6g} s "
+            f"[{of.at_s(train.every.low):,.6g}, {of.at_s(train.every.high):,.6g}], "
+            f"{show(train.amplitude.value)} [{digits.number(low)}, {digits.number(high)}], largest "
+            f"{show(train.largest)}, {train.strikes:,} of {train.slots:,} slots, "
+            f"p {chance(train.p_value)}"
         )
-    for wave in found.waves:
+    for wave in disturbances.waves:
         line = (
             f"clock step  every {of.at_s(wave.every):,.6g} s, {show(wave.amplitude)}: the clock's "
             f"step of {show(of.step)} beats with the period; not a disturbance"
@@ -46,33 +46,34 @@ def jitter_lines(of: JitterResult, unit: Unit) -> list[str]:
             f"p {chance(wave.p_value)}"
         )
         lines.append(line)
-    if not found.periodic and all(wave.of_step for wave in found.waves):
+    if not disturbances.periodic and all(wave.of_step for wave in disturbances.waves):
         lines.append("periodic    none beyond chance")
     lines.append(
-        f"sporadic    {found.sporadic_events:,} events beyond {show(found.threshold)} from the "
-        "median" + (", the largest:" if found.sporadic else "")
+        f"sporadic    {disturbances.sporadic_events:,} events beyond "
+        f"{show(disturbances.threshold)} from the median"
+        + (", the largest:" if disturbances.sporadic else "")
     )
     lines += [
         f"            {show(event.size)} at {of.at_s(event.cycle):,.6g} s (cycle {event.cycle:,})"
-        for event in found.sporadic[:SPORADIC_SHOWN]
+        for event in disturbances.sporadic[:SPORADIC_SHOWN]
     ]
     return lines + [f"note        {note}" for note in remarks(of, unit)]
 
 
-def series_lines(found: SeriesResult, unit: Unit, given: str) -> list[str]:
+def series_lines(series: SeriesResult, unit: Unit, given: str) -> list[str]:
     """Everything about a user's own series; `given` is the unit of its values and limit."""
-    lines = jitter_lines(found.jitter, unit)
-    if found.tail is not None:
-        lines += tail_lines(found.tail, unit, found.quantity)
+    lines = jitter_lines(series.jitter, unit)
+    if series.tail is not None:
+        lines += tail_lines(series.tail, unit, series.quantity)
     else:
-        lines.append(f"tail        of the {found.quantity}: none, {found.no_tail}")
-    return lines + ([f"limit       {limit_words(found, given)}"] if found.limit else [])
+        lines.append(f"tail        of the {series.quantity}: none, {series.no_tail}")
+    return lines + ([f"limit       {limit_words(series, given)}"] if series.limit else [])
 
 
-def limit_words(found: SeriesResult, given: str) -> str:
+def limit_words(series: SeriesResult, given: str) -> str:
     """How often the limit was exceeded; "" without a limit."""
-    what = "latencies" if found.quantity == "latency" else "jitter values"
-    return found.limit.words(what, given) if found.limit is not None else ""
+    what = "latencies" if series.quantity == "latency" else "jitter values"
+    return series.limit.words(what, given) if series.limit is not None else ""
 
 
 def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
@@ -91,11 +92,11 @@ def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:
         f"            {'holds' if check.holds else 'FAILS'}: {check.sentence}"
         for check in tail.checks
     ]
-    for one in tail.levels:
-        level = one.level
+    for return_level in tail.levels:
+        level = return_level.level
         lines.append(
-            f"            once in {one.samples:,.0f} samples: {digits.figure(level.value, unit)} "
-            f"{digits.interval(level.low, level.high, unit)}"
+            f"            once in {return_level.samples:,.0f} samples: "
+            f"{digits.figure(level.value, unit)} {digits.interval(level.low, level.high, unit)}"
         )
     if tail.refusal:
         lines.append(f"            not extrapolated: {tail.refusal}")

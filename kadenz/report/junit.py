@@ -40,11 +40,11 @@ def junit(gate: Gate, runs: Sequence[Run]) -> bytes:
     every = [run.manifest for run in runs]
     root = ET.Element("testsuites", {"name": NAME, **_counts(gate.checks, every)})
     for name, checks in suites.items():
-        own = [run.manifest for run in runs if names[str(run.path)] == name]
-        suite = ET.SubElement(root, "testsuite", {"name": name, **_counts(checks, own)})
+        manifests = [run.manifest for run in runs if names[str(run.path)] == name]
+        suite = ET.SubElement(root, "testsuite", {"name": name, **_counts(checks, manifests)})
         suite.set("skipped", str(sum(check.outcome == "inconclusive" for check in checks)))
-        suite.set("timestamp", _begun(own or every))
-        _properties(suite, gate, checks, own)
+        suite.set("timestamp", _begun(manifests or every))
+        _properties(suite, gate, checks, manifests)
         seen: Counter[tuple[str, str]] = Counter()
         for check in checks:
             _case(suite, name, check, seen)
@@ -54,14 +54,14 @@ def junit(gate: Gate, runs: Sequence[Run]) -> bytes:
     return f"<?xml version='1.0' encoding='utf-8'?>\n{text}\n".encode()
 
 
-def _begun(made: Sequence[Manifest]) -> str:
+def _begun(manifests: Sequence[Manifest]) -> str:
     """When the newest run began, as xsd:dateTime; some schemas allow no zone."""
-    return max(one.created for one in made)[:19]
+    return max(manifest.created for manifest in manifests)[:19]
 
 
-def _counts(checks: Sequence[Check], made: Sequence[Manifest]) -> dict[str, str]:
+def _counts(checks: Sequence[Check], manifests: Sequence[Manifest]) -> dict[str, str]:
     failures = sum(check.outcome == "fail" for check in checks)
-    seconds = _seconds(sum(one.duration_s for one in made))
+    seconds = _seconds(sum(manifest.duration_s for manifest in manifests))
     return {"tests": str(len(checks)), "failures": str(failures), "errors": "0", "time": seconds}
 
 
@@ -70,16 +70,16 @@ def _seconds(value: float) -> str:
 
 
 def _properties(
-    suite: ET.Element, gate: Gate, checks: Sequence[Check], made: Sequence[Manifest]
+    suite: ET.Element, gate: Gate, checks: Sequence[Check], manifests: Sequence[Manifest]
 ) -> None:
     """What was measured, and every difference of the configurations compared."""
-    values = [(key, value) for one in made for key, value in _versions(one)]
-    values += [("clock_class", str(one.clock_class)) for one in checks if one.clock_class]
+    values = [(key, value) for manifest in manifests for key, value in _versions(manifest)]
+    values += [("clock_class", str(check.clock_class)) for check in checks if check.clock_class]
     for compared in gate.configurations:
-        if compared.target in ("", *(one.target for one in checks), suite.get("name")):
+        if compared.target in ("", *(check.target for check in checks), suite.get("name")):
             values += [
-                (f"differs: {one.group}: {one.key}", " | ".join(one.values))
-                for one in compared.differences
+                (f"differs: {difference.group}: {difference.key}", " | ".join(difference.values))
+                for difference in compared.differences
             ]
     if not values:
         return
@@ -88,23 +88,23 @@ def _properties(
         ET.SubElement(properties, "property", {"name": key, "value": value})
 
 
-def _versions(made: Manifest) -> list[tuple[str, str]]:
-    target, build = made.target, made.build
-    found = [
-        ("run", made.id),
+def _versions(manifest: Manifest) -> list[tuple[str, str]]:
+    target, build = manifest.target, manifest.build
+    properties = [
+        ("run", manifest.id),
         ("kernel", f"{target.kernel_name} {target.kernel_version}".strip()),
         ("compiler", f"{build.compiler} {build.compiler_version}" if build is not None else ""),
-        ("kadenz", made.kadenz_version),
+        ("kadenz", manifest.kadenz_version),
     ]
-    return [(key, value.strip()) for key, value in found if value.strip()]
+    return [(key, value.strip()) for key, value in properties if value.strip()]
 
 
 def _case(suite: ET.Element, system: str, check: Check, seen: Counter[tuple[str, str]]) -> None:
     """One case. The second check of the same name, as of two limits, is its number 2."""
     classname = f"{system}.{check.bench}" if check.bench else system
     against = _AGAINST.get(check.kind, check.asked)
-    words = [labels.parameters(check.params), check.lane, check.statistic, against]
-    name = ", ".join(word for word in words if word)
+    parts = [labels.parameters(check.params), check.lane, check.statistic, against]
+    name = ", ".join(word for word in parts if word)
     seen[classname, name] += 1
     number = seen[classname, name]
     case = ET.SubElement(

@@ -36,9 +36,9 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
     variants = variants_of([run.manifest for run in runs])
     for variant, name in zip(variants, variant_labels(runs), strict=True):
         for place in variant.runs:
-            made = runs[place].manifest
-            round_ = f", round {made.round}" if len(variant.runs) > 1 else ""
-            partial = " (partial)" if made.partial and round_ else ""
+            manifest = runs[place].manifest
+            round_ = f", round {manifest.round}" if len(variant.runs) > 1 else ""
+            partial = " (partial)" if manifest.partial and round_ else ""
             named[place] = f"{name}{round_}{partial}"
     return named
 
@@ -54,18 +54,18 @@ def variant_labels(runs: Sequence[RunResult]) -> list[str]:
 def variant_names(runs: Sequence[RunResult]) -> list[str]:
     """As `variant_labels`, without the words that all share: "load disk"."""
     apart = _apart(runs)
-    if len({name for name, _ in apart}) > 1 or not all(words for _, words in apart):
+    if len({name for name, _ in apart}) > 1 or not all(parts for _, parts in apart):
         return variant_labels(runs)
-    return [", ".join(words) for _, words in apart]
+    return [", ".join(parts) for _, parts in apart]
 
 
 def styles(runs: Sequence[RunResult]) -> list[int]:
     """The variant number of each run, from 0; it fixes the colour and dashes of its lines."""
-    found = [0] * len(runs)
+    numbers = [0] * len(runs)
     for count, variant in enumerate(variants_of([run.manifest for run in runs])):
         for place in variant.runs:
-            found[place] = count
-    return found
+            numbers[place] = count
+    return numbers
 
 
 def styled(runs: Sequence[tuple[str, RunResult]]) -> list[tuple[int, str, RunResult]]:
@@ -78,8 +78,8 @@ def figure_label(label: str, run: RunResult, bench: str) -> str:
     """A run's label for a figure of `bench`: it names simulated drives and marks a figure that
     carries a note."""
     of_drives = run.manifest.target.bus and any(r.nature != "context" for r in run.find(bench))
-    words = f"{label}, {drives(run)}" if of_drives else label
-    return words + MARK if note(run, bench) else words
+    name = f"{label}, {drives(run)}" if of_drives else label
+    return name + MARK if note(run, bench) else name
 
 
 def note(run: RunResult, bench: str) -> str:
@@ -111,22 +111,24 @@ def _apart(runs: Sequence[RunResult]) -> list[tuple[str, list[str]]]:
         [manifest.campaign.name for manifest in manifests],
         [_source(manifest) for manifest in manifests],
     ]
-    for words in columns:
-        keys = [(name, tuple(own)) for name, own in zip(names, parts, strict=True)]
+    for column in columns:
+        keys = [
+            (name, tuple(variant_parts)) for name, variant_parts in zip(names, parts, strict=True)
+        ]
         twins = {
             key
             for key in keys
-            if len({w for k, w in zip(keys, words, strict=True) if k == key}) > 1
+            if len({w for k, w in zip(keys, column, strict=True) if k == key}) > 1
         }
-        for key, own, word in zip(keys, parts, words, strict=True):
+        for key, variant_parts, word in zip(keys, parts, column, strict=True):
             if key in twins and word:
-                own.append(word)
-    keys = [(name, tuple(own)) for name, own in zip(names, parts, strict=True)]
+                variant_parts.append(word)
+    keys = [(name, tuple(variant_parts)) for name, variant_parts in zip(names, parts, strict=True)]
     seen: Counter[tuple[str, tuple[str, ...]]] = Counter()
-    for key, own in zip(keys, parts, strict=True):
+    for key, variant_parts in zip(keys, parts, strict=True):
         seen[key] += 1
         if keys.count(key) > 1:
-            own.append(f"#{seen[key]}")
+            variant_parts.append(f"#{seen[key]}")
     return list(zip(names, parts, strict=True))
 
 
@@ -154,9 +156,9 @@ def kernels(runs: Iterable[RunResult]) -> str:
     return listed(list(dict.fromkeys(run.manifest.target.kernel_name for run in runs)))
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
     """ "A, B and C"."""
-    return " and ".join([*([", ".join(words[:-1])] if words[:-1] else []), *words[-1:]])
+    return " and ".join([*([", ".join(names[:-1])] if names[:-1] else []), *names[-1:]])
 
 
 def quantity(of: Quantity) -> str:
@@ -181,18 +183,18 @@ def constants_of(points: Iterable[_Point]) -> dict[str, Params]:
 
     The message size always stays in its row.
     """
-    found: dict[str, list[Params]] = {}
+    by_bench: dict[str, list[Params]] = {}
     for point in points:
-        own = found.setdefault(point.bench, [])
+        bench_params = by_bench.setdefault(point.bench, [])
         if point.params:
-            own.append(point.params)
+            bench_params.append(point.params)
     return {
         bench: {
             name: value
             for name, value in (params[0].items() if params else ())
             if name != "size_bytes" and all(other.get(name) == value for other in params)
         }
-        for bench, params in found.items()
+        for bench, params in by_bench.items()
     }
 
 
@@ -204,17 +206,17 @@ def constants(bench: str, runs: Sequence[RunResult]) -> Params:
 
 def parameters(params: Params) -> str:
     """ "every 10 ms, rank a 8"."""
-    words = (_parameter(name, value) for name, value in params.items())
-    return ", ".join(word for word in words if word)
+    parts = (_parameter(name, value) for name, value in params.items())
+    return ", ".join(word for word in parts if word)
 
 
 def point(record: RecordResult, *, hide: Collection[str] = ()) -> str:
     """ "60 bytes, every 10 ms": the parameters of a point in words."""
-    words = []
+    parts = []
     for name, value in record.params.items():
         if name not in hide:
-            words.append(_period(record) if name == PERIOD else _parameter(name, value))
-    return ", ".join(word for word in words if word) or "–"
+            parts.append(_period(record) if name == PERIOD else _parameter(name, value))
+    return ", ".join(word for word in parts if word) or "–"
 
 
 def _period(record: RecordResult) -> str:
@@ -276,9 +278,9 @@ def _number(name: str, value: int) -> str:
     return f"{name.replace('_', ' ')} {value:,}"
 
 
-def lane(record: RecordResult, one: LaneResult) -> str:
+def lane(record: RecordResult, lane: LaneResult) -> str:
     """The lane's name if the record has several."""
-    return one.name if len(record.lanes) > 1 else ""
+    return lane.name if len(record.lanes) > 1 else ""
 
 
 def unit(of: Unit) -> str:

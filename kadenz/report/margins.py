@@ -21,17 +21,19 @@ def lines(every: Sequence[Between], letters: Sequence[str]) -> list[str]:
     """A line for each largest margin, one where nothing decides. `letters` are the variants'."""
     if not every and len(letters) > 1:
         return ["No two of these systems share a unit: nothing is compared."]
-    found = [words for one in every[:MOST_PAIRS] for words in _lines(one, letters)]
+    pair_lines = [
+        sentence for between in every[:MOST_PAIRS] for sentence in _lines(between, letters)
+    ]
     more = len(every) - MOST_PAIRS
-    return found + [f"The table has {more} more system{'s' * (more > 1)}."] * (more > 0)
+    return pair_lines + [f"The table has {more} more system{'s' * (more > 1)}."] * (more > 0)
 
 
-def _lines(one: Between, letters: Sequence[str]) -> list[str]:
-    if one.margins:
-        return [line(margin, letters) for margin in one.margins]
-    counts = [f"{one.equal} equal within {100.0 * one.threshold:g} %"] * bool(one.equal)
-    counts += [f"{one.undecided} undecided"] * bool(one.undecided)
-    pair = f"{letters[one.first]} and {letters[one.second]}"
+def _lines(between: Between, letters: Sequence[str]) -> list[str]:
+    if between.margins:
+        return [line(margin, letters) for margin in between.margins]
+    counts = [f"{between.equal} equal within {100.0 * between.threshold:g} %"] * bool(between.equal)
+    counts += [f"{between.undecided} undecided"] * bool(between.undecided)
+    pair = f"{letters[between.first]} and {letters[between.second]}"
     if not counts:
         return [f"{pair} have no benchmark that can be compared."]
     return [f"No benchmark decides between {pair}: {', '.join(counts)}."]
@@ -54,14 +56,14 @@ def rows(every: Sequence[Between], letters: Sequence[str]) -> list[dict[str, Any
     """The same as entries of a JSON document; a ratio of figures of 0 is null."""
     return [
         {
-            "systems": [letters[one.first], letters[one.second]],
-            "threshold": one.threshold,
-            "equal": one.equal,
-            "undecided": one.undecided,
-            "largest": [_row(margin, letters) for margin in one.margins],
-            "text": _lines(one, letters),
+            "systems": [letters[between.first], letters[between.second]],
+            "threshold": between.threshold,
+            "equal": between.equal,
+            "undecided": between.undecided,
+            "largest": [_row(margin, letters) for margin in between.margins],
+            "text": _lines(between, letters),
         }
-        for one in every
+        for between in every
     ]
 
 

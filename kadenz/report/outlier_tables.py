@@ -30,10 +30,10 @@ def common(bench: str, runs: Named) -> Table | None:
     rows = []
     notes = []
     same = labels.constants(bench, [run for _, run in runs])
-    for label, record, lane, found in _lanes(bench, runs):
-        causes = found.causes
-        summary = "; ".join(sentences(found))
-        silent = left_out_words(found)
+    for label, record, lane, outliers in _lanes(bench, runs):
+        causes = outliers.causes
+        summary = "; ".join(sentences(outliers))
+        silent = left_out_words(outliers)
         place = _place(label, labels.point(record, hide=same), record, lane)
         notes.append(f"{place}: {summary}.{' ' + silent if silent else ''}")
         factors = causes.factors if causes is not None else ()
@@ -63,10 +63,10 @@ def maxima(bench: str, runs: Named) -> Table | None:
     """The largest samples of a benchmark; None if no lane has companions."""
     rows = []
     same = labels.constants(bench, [run for _, run in runs])
-    for label, record, lane, found in _lanes(bench, runs):
+    for label, record, lane, outliers in _lanes(bench, runs):
         rows += [
-            _maximum(label, labels.point(record, hide=same), record, lane, one)
-            for one in found.maxima
+            _maximum(label, labels.point(record, hide=same), record, lane, outlier)
+            for outlier in outliers.maxima
         ]
     if not rows:
         return None
@@ -84,37 +84,37 @@ def maxima(bench: str, runs: Named) -> Table | None:
 
 
 def _factor(
-    label: str, where: str, record: RecordResult, lane: LaneResult, one: Factor
+    label: str, where: str, record: RecordResult, lane: LaneResult, factor: Factor
 ) -> tuple[Cell, ...]:
-    interval = f"[{odds(one.low)}, {odds(one.high)}]"
+    interval = f"[{odds(factor.low)}, {odds(factor.high)}]"
     return (
         words(label),
         words(where, "point"),
         words(labels.lane(record, lane)),
-        words(event_words(one)),
-        words("yes" if one.common else "no"),
-        Cell(f"{one.worst_with:,} of {one.worst_n:,}", one.worst_share),
-        Cell(percent(one.rest_share), one.rest_share),
-        Cell(odds(one.odds_ratio), one.odds_ratio),
+        words(event_words(factor)),
+        words("yes" if factor.common else "no"),
+        Cell(f"{factor.worst_with:,} of {factor.worst_n:,}", factor.worst_share),
+        Cell(percent(factor.rest_share), factor.rest_share),
+        Cell(odds(factor.odds_ratio), factor.odds_ratio),
         Cell(interval, interval, "interval"),
-        Cell(f"{one.p_value:.2g}", one.p_value),
+        Cell(f"{factor.p_value:.2g}", factor.p_value),
     )
 
 
 def _maximum(
-    label: str, where: str, record: RecordResult, lane: LaneResult, one: Outlier
+    label: str, where: str, record: RecordResult, lane: LaneResult, outlier: Outlier
 ) -> tuple[Cell, ...]:
     return (
         words(label),
         words(where, "point"),
         words(labels.lane(record, lane)),
-        figure(one.value, record.unit),
+        figure(outlier.value, record.unit),
         words(record.unit.label),
         badge(record.unit),
-        words("") if one.cycle is None else whole(one.cycle),
-        whole(one.index),
-        Cell("–") if one.seconds is None else Cell(f"{one.seconds:,.3f}", one.seconds),
-        words(context_words(one.context), "long"),
+        words("") if outlier.cycle is None else whole(outlier.cycle),
+        whole(outlier.index),
+        Cell("–") if outlier.seconds is None else Cell(f"{outlier.seconds:,.3f}", outlier.seconds),
+        words(context_words(outlier.context), "long"),
     )
 
 
@@ -123,13 +123,13 @@ def _lanes(bench: str, runs: Named) -> Iterator[tuple[str, RecordResult, LaneRes
     for label, run in runs:
         for record in run.find(bench):
             for lane in record.lanes:
-                found = lane.outliers
-                if found is not None and (found.recorded or _numbered(found)):
-                    yield label, record, lane, found
+                outliers = lane.outliers
+                if outliers is not None and (outliers.recorded or _numbered(outliers)):
+                    yield label, record, lane, outliers
 
 
-def _numbered(found: Outliers) -> bool:
-    return any(one.cycle is not None for one in found.maxima)
+def _numbered(outliers: Outliers) -> bool:
+    return any(outlier.cycle is not None for outlier in outliers.maxima)
 
 
 def _place(label: str, where: str, record: RecordResult, lane: LaneResult) -> str:

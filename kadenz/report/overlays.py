@@ -52,7 +52,7 @@ class Key:
 
 def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
     """One line per variant, in the order of the runs."""
-    found = []
+    keys = []
     variants = variants_of([run.manifest for run in runs])
     for number, (variant, label) in enumerate(
         zip(variants, labels.variant_labels(runs), strict=True)
@@ -62,7 +62,7 @@ def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
             '<svg class="plot swatch" viewBox="0 0 44 10" aria-hidden="true">'
             f'<path d="M1 5H43" class="{stroke(number)}"/></svg>'
         )
-        found.append(
+        keys.append(
             Key(
                 variant.letter,
                 label,
@@ -72,7 +72,7 @@ def legend(runs: Sequence[RunResult]) -> tuple[Key, ...]:
                 len(variant.runs),
             )
         )
-    return tuple(found)
+    return tuple(keys)
 
 
 def at_top(runs: Named) -> list[SharedPoint]:
@@ -115,8 +115,8 @@ def _of_interest(runs: Named) -> list[SharedPoint]:
 
 
 def _varies(record: RecordResult) -> bool:
-    found = exceedance_of(record)
-    return found is not None and found.values.size > 1
+    exceedance = exceedance_of(record)
+    return exceedance is not None and exceedance.values.size > 1
 
 
 def of_bench(bench: str, runs: Named, top: Sequence[SharedPoint]) -> list[Plot]:
@@ -150,7 +150,7 @@ def overlay(point: SharedPoint, runs: Named) -> Overlay:
                 "x": [_digits(shown.low), _digits(shown.high)],
                 "y": [_digits(shown.least), 1],
                 "due": [
-                    [_digits(value), drawing.placed(value, words, shown)] for value, words in dues
+                    [_digits(value), drawing.placed(value, label, shown)] for value, label in dues
                 ],
                 "curves": [
                     {
@@ -181,7 +181,7 @@ def _about(point: SharedPoint, runs: Named) -> str:
     same = labels.constants(point.bench, [run for _, run in runs])
     named = {k: v for k, v in point.params.items() if k not in same or k == "period_us"}
     parts = (labels.parameters(named), point.arch, labels.unit(point.unit))
-    where = ", ".join(words for words in parts if words)
+    where = ", ".join(part for part in parts if part)
     missed = any(_exceedance(record).missed for _, record in point.records)
     level = "; missed cycles count as slowest" if missed else ""
     noted = [runs[n][1] for n, _ in point.records if labels.note(runs[n][1], point.bench)]
@@ -224,9 +224,9 @@ def _label(point: SharedPoint, number: int, runs: Named) -> str:
 
 
 def _exceedance(record: RecordResult) -> Exceedance:
-    found = exceedance_of(record)
-    assert found is not None
-    return found
+    exceedance = exceedance_of(record)
+    assert exceedance is not None
+    return exceedance
 
 
 def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> Curve:
@@ -241,22 +241,24 @@ def _curve(of: Exceedance, unit: Unit, letter: str, label: str, style: int) -> C
         if 0 < above < CLOSE * count:
             points.append((figure, float(above) / planned))
     missed = f", {of.missed:,} missed" if of.missed else ""
-    words = f"{letter}: {label}, {of.n:,} samples{missed}, largest {digits.number(points[-1][0])}"
-    return Curve(letter, words, points, of.missed / planned, style)
+    description = (
+        f"{letter}: {label}, {of.n:,} samples{missed}, largest {digits.number(points[-1][0])}"
+    )
+    return Curve(letter, description, points, of.missed / planned, style)
 
 
 def _deadlines(point: SharedPoint) -> list[tuple[float, str]]:
     """The deadlines of a point that its clock can time. A period that was not declared a deadline
     and was met is drawn for periodic work only: elsewhere it would just stretch the axis."""
-    found: dict[float, str] = {}
+    by_limit: dict[float, str] = {}
     for _, record in point.records:
         misses = record.misses
         of = misses.deadline if misses is not None else None
         if misses is None or of is None or of.limit is None:
             continue
         if of.origin != "period" or misses.missed or point.nature == "periodic":
-            found.setdefault(of.limit, f"deadline {labels.quantity(of.quantity)}")
-    return sorted(found.items())
+            by_limit.setdefault(of.limit, f"deadline {labels.quantity(of.quantity)}")
+    return sorted(by_limit.items())
 
 
 def _digits(value: float) -> float:

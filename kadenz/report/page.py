@@ -149,17 +149,17 @@ def _cards(named: Named, *, figures: bool) -> tuple[Card, ...]:
     runs = [run for _, run in named]
     variants = variants_of([run.manifest for run in runs])
     members = [[runs[place] for place in variant.runs] for variant in variants]
-    heads = [(labels.board(own[0]), labels.kernel(own[0])) for own in members]
+    heads = [(labels.board(rounds[0]), labels.kernel(rounds[0])) for rounds in members]
     kernels = {board: {k for b, k in heads if b == board} for board, _ in heads}
     cards = []
-    for number, (label, variant, own) in enumerate(
+    for number, (label, variant, rounds) in enumerate(
         zip(labels.variant_labels(runs), variants, members, strict=True)
     ):
         board, kernel = heads[number]
         head = (kernel, board) if len(kernels[board]) > 1 else (board, kernel)
         name = label if heads.count(heads[number]) > 1 else ""
-        cards.append(_card(label, variant, own, number, head, name))
-    return tuple(cards if figures else (replace(one, headlines=(), notes=()) for one in cards))
+        cards.append(_card(label, variant, rounds, number, head, name))
+    return tuple(cards if figures else (replace(card, headlines=(), notes=()) for card in cards))
 
 
 def _card(
@@ -172,7 +172,7 @@ def _card(
 ) -> Card:
     run = rounds[0]
     manifest, unit = run.manifest, run.unit
-    records = [record for one in rounds for record in one.records]
+    records = [record for round_ in rounds for record in round_.records]
     good = sum(record.usable for record in records)
     absent = sum(record.entry.status == "n/a" for record in records)
     bad = len(records) - good - absent
@@ -183,7 +183,7 @@ def _card(
         measured += f", {absent} not applicable"
     if bad:
         measured += f", {bad} invalid or failed"
-    stopped = [one.manifest for one in rounds if one.manifest.partial]
+    stopped = [round_.manifest for round_ in rounds if round_.manifest.partial]
     return Card(
         letter=variant.letter,
         label=label,
@@ -209,17 +209,17 @@ def _card(
 
 
 def _headlines(rounds: Sequence[RunResult]) -> list[Headline]:
-    found: list[Headline] = []
+    headlines: list[Headline] = []
     for bench, name in families.headlines(record.bench for record in rounds[0].records).items():
         first = next((r for r in rounds[0].find(bench) if r.main is not None), None)
-        if first is None or len(found) == _HEADLINES_SHOWN:
+        if first is None or len(headlines) == _HEADLINES_SHOWN:
             continue
-        same = [r for one in rounds for r in one.find(bench) if r.params == first.params]
+        same = [r for round_ in rounds for r in round_.find(bench) if r.params == first.params]
         of = over_rounds(same)
         if of is not None:
             mark = labels.MARK if labels.note(rounds[0], bench) else ""
-            found.append(_headline(name, first, of, mark))
-    return found
+            headlines.append(_headline(name, first, of, mark))
+    return headlines
 
 
 def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Headline:
@@ -237,10 +237,10 @@ def _headline(name: str, record: RecordResult, of: OverRounds, mark: str) -> Hea
 
 def _notices(runs: Named) -> list[Notice]:
     """Warnings, each shown once with its targets; one of all rounds names the variant."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    by_warning: dict[tuple[str, str, str], list[str]] = {}
     for label, run in runs:
-        for one in run.warnings:
-            found.setdefault((one.code, one.message, one.remedy), []).append(label)
+        for warning in run.warnings:
+            by_warning.setdefault((warning.code, warning.message, warning.remedy), []).append(label)
     every = [run for _, run in runs]
     variants = variants_of([run.manifest for run in every])
     names = [
@@ -248,9 +248,11 @@ def _notices(runs: Named) -> list[Notice]:
         for variant, label in zip(variants, labels.variant_labels(every), strict=True)
     ]
     notices = []
-    for key, targets in found.items():
+    for key, targets in by_warning.items():
         whole = [(label, members) for label, members in names if members <= set(targets)]
         concerned = [label for label, _ in whole]
-        concerned += [one for one in targets if not any(one in members for _, members in whole)]
+        concerned += [
+            target for target in targets if not any(target in members for _, members in whole)
+        ]
         notices.append(Notice(*key, tuple(concerned)))
     return notices

@@ -35,8 +35,8 @@ def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
     return [
         _sums(profile, lane, views),
         _functions(profile, views),
-        _sections(profile, "masked", "Interrupts off", [one.masked for one in views]),
-        _sections(profile, "locked", "Scheduler locked", [one.locked for one in views]),
+        _sections(profile, "masked", "Interrupts off", [entry.masked for entry in views]),
+        _sections(profile, "locked", "Scheduler locked", [entry.locked for entry in views]),
     ]
 
 
@@ -45,17 +45,19 @@ def _row(name: str, *rest: Cell) -> tuple[Cell, ...]:
 
 
 def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Table:
-    sums = [by_part(profile, one) for one in views]
-    parts = dict.fromkeys(part for one in sums for part in one)
-    kinds = [by_kind(profile, one) for one in views]
+    sums = [by_part(profile, entry) for entry in views]
+    parts = dict.fromkeys(part for counts in sums for part in counts)
+    kinds = [by_kind(profile, entry) for entry in views]
     rows = [
-        _row(f"all {profile.unit}s", *(whole(one.instructions) for one in views)),
-        *(_row(f"  {part}", *(whole(one.get(part, 0)) for one in sums)) for part in parts),
-        *(_row(f"  {kind}", *(whole(one[kind]) for one in kinds)) for kind in KINDS),
-        _row("exceptions entered", *(whole(sum(o.exceptions.values())) for o in views)),
-        _row("exceptions left", *(whole(one.returns) for one in views)),
+        _row(f"all {profile.unit}s", *(whole(entry.instructions) for entry in views)),
+        *(_row(f"  {part}", *(whole(counts.get(part, 0)) for counts in sums)) for part in parts),
+        *(_row(f"  {kind}", *(whole(counts[kind]) for counts in kinds)) for kind in KINDS),
+        _row("exceptions entered", *(whole(sum(entry.exceptions.values())) for entry in views)),
+        _row("exceptions left", *(whole(entry.returns) for entry in views)),
     ]
-    columns = [f"{name} (sample {one.sample})" for name, one in zip(COLUMNS, views, strict=True)]
+    columns = [
+        f"{name} (sample {entry.sample})" for name, entry in zip(COLUMNS, views, strict=True)
+    ]
     return Table(
         "sums",
         f"{title_of(profile, lane)}: {profile.unit}s between the stamps",
@@ -67,12 +69,12 @@ def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Ta
 
 
 def _functions(profile: Profile, views: Sequence[ViewEntry]) -> Table:
-    sums = [{(f.name, f.part): f for f in by_function(profile, one)} for one in views]
+    sums = [{(f.name, f.part): f for f in by_function(profile, entry)} for entry in views]
     rows = []
-    for name, part in dict.fromkeys(key for one in sums for key in one):
-        found = [one.get((name, part)) for one in sums]
-        counts = [whole(one.instructions if one else 0) for one in found]
-        calls = found[0].calls if found[0] else 0
+    for name, part in dict.fromkeys(key for functions in sums for key in functions):
+        in_views = [functions.get((name, part)) for functions in sums]
+        counts = [whole(function.instructions if function else 0) for function in in_views]
+        calls = in_views[0].calls if in_views[0] else 0
         rows.append((words(name), words(part), whole(calls), *counts))
     return Table(
         "functions",
@@ -109,7 +111,7 @@ def callers(profile: Profile, entry: MaskedEntry) -> str:
 def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
     """Functions that the slowest and the coldest sample executed and the typical did not."""
     typical = view(lane, "typical")
-    found = []
+    sentences = []
     # If they are the same sample, it is the slowest.
     names: tuple[ViewName, ...] = ("coldest", "slowest")
     others = {view(lane, name).sample: name for name in names}
@@ -118,12 +120,12 @@ def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
         differences = difference((profile, typical), (profile, other))
         if other.instructions == typical.instructions and not differences:
             continue
-        what = "; ".join(one.words for one in differences) or "the same functions"
-        found.append(
+        what = "; ".join(change.words for change in differences) or "the same functions"
+        sentences.append(
             f"{name}, sample {other.sample}: {other.instructions:,} instead of "
             f"{typical.instructions:,}: {what}"
         )
-    return found
+    return sentences
 
 
 def folded(profile: Profile, shown: ViewEntry) -> str:
@@ -138,9 +140,9 @@ def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
     profiles = []
     for shown in lane.views:
         samples, weights = [], []
-        for one in stacks(profile, shown):
-            samples.append([frames.setdefault(name, len(frames)) for name in one.path])
-            weights.append(one.instructions)
+        for stack in stacks(profile, shown):
+            samples.append([frames.setdefault(name, len(frames)) for name in stack.path])
+            weights.append(stack.instructions)
         profiles.append(
             {
                 "type": "sampled",
@@ -169,12 +171,12 @@ def disassembly(profile: Profile, lane: LaneProfile) -> str:
 
 
 def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Iterator[str]:
-    counts = [dict(one.code) for one in views]
+    counts = [dict(entry.code) for entry in views]
     counted = "cycles" if profile.unit == "cycle" else "executions"
     yield f"{title_of(profile, lane)}: {counted} in one sample"
     yield " ".join(f"{name:>8}" for name in COLUMNS)
-    numbered = sorted(enumerate(profile.code), key=lambda one: one[1].address)
-    for function, group in groupby(numbered, key=lambda one: one[1].function):
+    numbered = sorted(enumerate(profile.code), key=lambda pair: pair[1].address)
+    for function, group in groupby(numbered, key=lambda pair: pair[1].function):
         entry = profile.functions[function]
         yield f"\n{entry.name} ({entry.part}, {entry.file})"
         place = ("", 0)
@@ -182,7 +184,7 @@ def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]
             if (code.file, code.line) != place and code.line:
                 place = code.file, code.line
                 yield f"{'':27}{code.file}:{code.line}"
-            executed = " ".join(f"{one.get(number, 0) or '':>8}" for one in counts)
+            executed = " ".join(f"{by_number.get(number, 0) or '':>8}" for by_number in counts)
             yield f"{executed}   {code.address:8x}  {code.text}"
 
 
@@ -190,7 +192,7 @@ def write_files(profiles: Sequence[Profile], folder: Path) -> list[Path]:
     """Writes everything about some profiles beside them; returns the page first."""
     import msgspec
 
-    found = []
+    files = []
     lanes = [(profile, lane) for profile in profiles for lane in profile.lanes]
     for profile, lane in lanes:
         stem = folder / file_stem(profile, lane)
@@ -204,10 +206,10 @@ def write_files(profiles: Sequence[Profile], folder: Path) -> list[Path]:
         ):
             file = stem.with_name(stem.name + suffix)
             write_text(file, content)
-            found.append(file)
+            files.append(file)
     page = folder / "profile.html"
     write_text(page, _page(lanes))
-    return [page, *found]
+    return [page, *files]
 
 
 def _page(lanes: Sequence[tuple[Profile, LaneProfile]]) -> str:

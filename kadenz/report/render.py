@@ -44,8 +44,8 @@ def write_page(build: Callable[[Detail], Page], output: Path) -> Page:
 
 def render(page: Page) -> str:
     """Self-contained HTML, readable without other files, network or scripts."""
-    found = library() if page.overlays else None
-    return render_template("report.html.j2", page=page, zoom=found)
+    zoom = library() if page.overlays else None
+    return render_template("report.html.j2", page=page, zoom=zoom)
 
 
 def render_template(name: str, **values: object) -> str:

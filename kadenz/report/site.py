@@ -128,10 +128,10 @@ def _aside(final: Path) -> str:
 
 def key_of(series: Series) -> str:
     """The permanent name of a series in links: twelve hexadecimal digits of its identity."""
-    own = [series.target, series.instrument, series.bench, series.lane, series.clock_class]
-    own += [series.unit, series.host, json.dumps(series.params), json.dumps(series.conditions)]
-    own += ["quick"] if series.quick else []
-    return hashlib.sha256("\0".join(own).encode()).hexdigest()[:12]
+    identity = [series.target, series.instrument, series.bench, series.lane, series.clock_class]
+    identity += [series.unit, series.host, json.dumps(series.params), json.dumps(series.conditions)]
+    identity += ["quick"] if series.quick else []
+    return hashlib.sha256("\0".join(identity).encode()).hexdigest()[:12]
 
 
 def _write_page(folder: Path, library: zoom.Library) -> None:
@@ -149,29 +149,29 @@ def _template(name: str) -> str:
 
 def _write_series(folder: Path, every: list[Series]) -> None:
     rows = []
-    for one in every:
-        values = [point.value for point in one.points]
-        month, worst = max(one.worst.items())
+    for series in every:
+        values = [point.value for point in series.points]
+        month, worst = max(series.worst.items())
         head = {
-            "key": key_of(one),
-            "target": one.target,
-            "bench": one.bench,
-            "params": ", ".join(f"{name}={value}" for name, value in one.params.items()),
-            "lane": one.lane,
-            "class": one.clock_class,
-            "unit": one.unit,
-            "instrument": one.instrument,
-            "quick": one.quick,
+            "key": key_of(series),
+            "target": series.target,
+            "bench": series.bench,
+            "params": ", ".join(f"{name}={value}" for name, value in series.params.items()),
+            "lane": series.lane,
+            "class": series.clock_class,
+            "unit": series.unit,
+            "instrument": series.instrument,
+            "quick": series.quick,
             "conditions": ", ".join(
-                f"{name} {value}" for name, value in one.conditions.items() if value != "none"
+                f"{name} {value}" for name, value in series.conditions.items() if value != "none"
             ),
         }
-        step = one.steps[-1] if one.steps else None
+        step = series.steps[-1] if series.steps else None
         rows.append(
             head
             | {
                 "latest": values[-1],
-                "date": one.points[-1].created[:10],
+                "date": series.points[-1].created[:10],
                 "runs": len(values),
                 "month": month,
                 "worst": worst,
@@ -181,12 +181,12 @@ def _write_series(folder: Path, every: list[Series]) -> None:
             }
         )
         body = head | {
-            "host": one.host,
-            "note": one.note,
-            "months": one.worst,
+            "host": series.host,
+            "note": series.note,
+            "months": series.worst,
             "points": [
                 [point.created, point.value, point.worst, point.run, point.commit, point.n]
-                for point in one.points
+                for point in series.points
             ],
             "steps": [
                 {
@@ -198,10 +198,10 @@ def _write_series(folder: Path, every: list[Series]) -> None:
                     "exact": step.exact,
                     "reasons": step.reasons,
                 }
-                for step in one.steps
+                for step in series.steps
             ],
         }
-        _call(folder / "data" / "series" / f"{key_of(one)}.js", f"series/{key_of(one)}", body)
+        _call(folder / "data" / "series" / f"{key_of(series)}.js", f"series/{key_of(series)}", body)
     _call(folder / "data" / "index.js", "index", rows)
 
 

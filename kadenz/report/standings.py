@@ -126,8 +126,8 @@ def _users(bench: str) -> bool:
 
 def unit(group: Group) -> str:
     """ "instructions of armv7m", "µs · hosted"."""
-    words = labels.unit(group.unit)
-    return f"{words} of {group.of}" if group.of else words
+    label = labels.unit(group.unit)
+    return f"{label} of {group.of}" if group.of else label
 
 
 def _standing(group: Group, number: int, systems: Sequence[System]) -> Standing:
@@ -158,16 +158,16 @@ def _standing(group: Group, number: int, systems: Sequence[System]) -> Standing:
 
 def _shown_point(row: Row, group: Group) -> str:
     """ "60 bytes; 4 points agree", with the unit if it is not that of the group."""
-    words = [labels.parameters(row.params), row.unit.label * (row.unit != group.unit)]
+    parts = [labels.parameters(row.params), row.unit.label * (row.unit != group.unit)]
     if row.points > 1:
-        words.append(
+        parts.append(
             f"the order depends on the point ({row.points})"
             if row.divided
             else f"{row.points} points agree"
             if row.best is not None
             else f"{row.points} points"
         )
-    return "; ".join(word for word in words if word)
+    return "; ".join(word for word in parts if word)
 
 
 def _fields(row: Row) -> list[Field]:
@@ -215,9 +215,9 @@ def _answer(group: Group, systems: Sequence[System]) -> str:
         return ""
     of = f"of {len(judged)} benchmark{'s' * (len(judged) > 1)}"
     parts = [
-        f"{systems[place].letter} ({systems[place].label}) is quickest at {len(own)} {of}: "
-        f"{labels.listed(own)}."
-        for place, own in group.wins()
+        f"{systems[place].letter} ({systems[place].label}) is quickest at {len(benches)} {of}: "
+        f"{labels.listed(benches)}."
+        for place, benches in group.wins()
     ]
     if rest := [row.bench for row in judged if row.best is None]:
         parts.append(f"No single one at {len(rest)} {of}: {labels.listed(rest)}.")
@@ -253,12 +253,12 @@ def _decides(group: Group, systems: Sequence[System]) -> str:
 
 def _notes(group: Group, systems: Sequence[System]) -> list[str]:
     """Why marked figures are not judged."""
-    found: dict[str, list[str]] = {}
+    by_note: dict[str, list[str]] = {}
     for row in group.rows:
         for system, cell in zip(systems, row.cells, strict=True):
             if cell.note:
-                found.setdefault(cell.note, []).append(f"{system.letter} at {row.bench}")
-    return [f"† Not judged: {', '.join(places)}: {note}." for note, places in found.items()]
+                by_note.setdefault(cell.note, []).append(f"{system.letter} at {row.bench}")
+    return [f"† Not judged: {', '.join(places)}: {note}." for note, places in by_note.items()]
 
 
 def _unlike(group: Group, systems: Sequence[System]) -> list[str]:
@@ -269,7 +269,7 @@ def _unlike(group: Group, systems: Sequence[System]) -> list[str]:
     if any(row.mixed for row in group.rows):
         executors = labels.listed([systems[place].letter for place in group.executors])
         threads = labels.listed(
-            [one.letter for place, one in enumerate(systems) if place not in group.executors]
+            [system.letter for place, system in enumerate(systems) if place not in group.executors]
         )
         parts.append(
             f"Threads ({threads}) have a stack and block in a call; tasks of an executor "
@@ -287,14 +287,14 @@ def _unlike(group: Group, systems: Sequence[System]) -> list[str]:
 
 def _lacks(group: Group, systems: Sequence[System]) -> list[str]:
     """ "B and C at itc/mutex: n/a, no thread blocks on one"."""
-    found: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    by_reason: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for lack in group.lacks:
         key = lack.word, lack.reason, lack.benches
-        found.setdefault(key, []).append(systems[lack.member].letter)
+        by_reason.setdefault(key, []).append(systems[lack.member].letter)
     return [
         f"{labels.listed(letters)} at {labels.listed(benches)}: {word}"
         + (f", {reason.rstrip('.')}." if reason else ".")
-        for (word, reason, benches), letters in found.items()
+        for (word, reason, benches), letters in by_reason.items()
     ]
 
 
@@ -348,8 +348,8 @@ def _picture(group: Group, name: str, systems: Sequence[System]) -> Plot | None:
         )
         if len(marks) > 1:
             point = labels.parameters(row.params)
-            words = f"{row.bench}{f' {point}' if point else ''}{f' {UNLIKE}' * row.unlike}"
-            rows.append(Marks(words, marks))
+            label = f"{row.bench}{f' {point}' if point else ''}{f' {UNLIKE}' * row.unlike}"
+            rows.append(Marks(label, marks))
     if not rows:
         return None
     relation = f"median ÷ that of {first.letter}, log axis; left of 1 is quicker"

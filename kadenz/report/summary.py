@@ -92,26 +92,26 @@ def record_rows(record: RecordResult) -> list[Row]:
     ]
 
 
-def misses_row(found: Misses | None) -> Row:
+def misses_row(misses: Misses | None) -> Row:
     """The deadline in force and its misses; empty without a deadline and without a miss.
 
     `late`, `misses_share` and its ends are None if unknown: see `misses_reason`.
     """
-    if found is None:
+    if misses is None:
         return {}
-    deadline, rate = found.deadline, found.rate
+    deadline, rate = misses.deadline, misses.rate
     return {
         "deadline": str(deadline.quantity) if deadline else "",
         "deadline_origin": deadline.origin if deadline else "",
         "deadline_figure": deadline.limit if deadline else None,
-        "cycles": found.asked,
-        "late": found.late,
-        "misses": found.missed,
-        "misses_share": found.share,
+        "cycles": misses.asked,
+        "late": misses.late,
+        "misses": misses.missed,
+        "misses_share": misses.share,
         "misses_low": rate.low if rate else None,
         "misses_high": rate.high if rate else None,
-        "misses_reason": found.reason,
-        "misses_text": found.line,
+        "misses_reason": misses.reason,
+        "misses_text": misses.line,
     }
 
 
@@ -133,7 +133,7 @@ def jitter_rows(record: RecordResult) -> list[Row]:
 
 
 def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
-    entries = [lane.entry] if lane else [one.entry for one in record.lanes]
+    entries = [lane.entry] if lane else [record_lane.entry for record_lane in record.lanes]
     value = record.entry.value
     return {
         "record": record.entry.id,
@@ -185,7 +185,10 @@ def _figures(record: RecordResult, lane: LaneResult) -> Row:
             figures.setdefault(key, None if value is None else unit.figure(value))
     if lane.effective is not None:
         figures |= {"effective_n": lane.effective.effective_n, "tau": lane.effective.tau}
-    figures |= {one.name: one.shown(lane.figures.get(one.name), unit) for one in FIGURES}
+    figures |= {
+        lane_figure.name: lane_figure.shown(lane.figures.get(lane_figure.name), unit)
+        for lane_figure in FIGURES
+    }
     figures["cold_suggested"] = lane.cold_suggested
     if lane.drain_effect is not None:
         figures |= {
@@ -232,9 +235,9 @@ def sweep_row(result: RunResult, number: int) -> Row:
     return row
 
 
-def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row:
+def outliers_row(record: RecordResult, lane: LaneResult, outliers: Outliers) -> Row:
     """The largest samples of a lane, and common causes of the worst."""
-    unit, causes = record.unit, found.causes
+    unit, causes = record.unit, outliers.causes
     row: Row = {
         "record": record.entry.id,
         "bench": record.bench,
@@ -244,17 +247,17 @@ def outliers_row(record: RecordResult, lane: LaneResult, found: Outliers) -> Row
         "clock_class": unit.clock_class,
         "maxima": [
             {
-                "value": unit.figure(one.value),
-                "sample": one.index,
-                "cycle": one.cycle,
-                "seconds": one.seconds,
-                "beside": one.context,
+                "value": unit.figure(outlier.value),
+                "sample": outlier.index,
+                "cycle": outlier.cycle,
+                "seconds": outlier.seconds,
+                "beside": outlier.context,
             }
-            for one in found.maxima
+            for outlier in outliers.maxima
         ],
-        "recorded": list(found.recorded),
-        "in_common": sentences(found),
-        "reason": found.reason,
+        "recorded": list(outliers.recorded),
+        "in_common": sentences(outliers),
+        "reason": outliers.reason,
     }
     if causes is not None:
         row |= {
@@ -302,15 +305,15 @@ def trace_row(trace: KeptTrace) -> Row:
         "said": trace.sentence,
     }
     if trace.blame is not None:
-        found = trace.blame
+        blame = trace.blame
         row |= {
-            "cpu": found.cpu,
-            "thread": found.thread,
-            "pid": found.pid,
-            "late_us": (found.ran - found.due) * 1e6,
+            "cpu": blame.cpu,
+            "thread": blame.thread,
+            "pid": blame.pid,
+            "late_us": (blame.ran - blame.due) * 1e6,
             "occupants": [
                 {"kind": o.kind, "name": o.name, "number": o.number, "us": o.seconds * 1e6}
-                for o in found.occupants
+                for o in blame.occupants
             ],
         }
     return row

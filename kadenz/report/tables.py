@@ -33,7 +33,7 @@ _Row = dict[str, Cell]  # by column
 
 def results(bench: str, runs: Named) -> Table:
     """Every point and lane of a benchmark on every run, including those without figures."""
-    more = tuple(one.column for one in FIGURES if one.column)
+    more = tuple(lane_figure.column for lane_figure in FIGURES if lane_figure.column)
     columns = (*_COLUMNS, *more, "Unit", "Clock class")
     rows: list[tuple[Cell, ...]] = []
     notes = []
@@ -41,14 +41,14 @@ def results(bench: str, runs: Named) -> Table:
     for label, run in runs:
         for record in (record for record in run.records if record.bench == bench):
             where = labels.point(record, hide=same)
-            own = {
+            common = {
                 "Target": words(label),
                 "Point": words(where, "point"),
                 "Unit": words(record.unit.label),
                 "Clock class": badge(record.unit),
             }
             for row, absent in _rows(record):
-                cells = own | row
+                cells = common | row
                 rows.append(tuple(cells.get(column, absent) for column in columns))
             notes += [f"{label}, {where}: {note}" for note in _remarks(record)]
     return Table(
@@ -67,7 +67,7 @@ def results(bench: str, runs: Named) -> Table:
 
 def _rows(record: RecordResult) -> Iterator[tuple[_Row, Cell]]:
     """The rows of a record, each with the cell for columns that it lacks."""
-    if not record.usable or not any(one.summary for one in record.lanes):
+    if not record.usable or not any(lane.summary for lane in record.lanes):
         yield _no_figures(record), Cell(digits.ABSENT)
     for lane in record.lanes:
         if lane.summary is not None:
@@ -104,7 +104,10 @@ def _figures(record: RecordResult, lane: LaneResult, summary: Summary) -> _Row:
         "95 % interval of mean": _ends(record, lane.mean.low, lane.mean.high)
         if lane.mean
         else Cell(""),
-        **{one.column: _number(one.shown(lane.figures.get(one.name), unit)) for one in FIGURES},
+        **{
+            lane_figure.column: _number(lane_figure.shown(lane.figures.get(lane_figure.name), unit))
+            for lane_figure in FIGURES
+        },
     }
 
 
@@ -127,25 +130,25 @@ def _pooled(record: RecordResult, pooled: Pooled) -> _Row:
     }
 
 
-def _misses(found: Misses | None) -> _Row:
+def _misses(misses: Misses | None) -> _Row:
     """Misses with their share, and the deadline, with its origin unless a person set it.
 
     A share without an interval has no known long-run rate; a note says why.
     """
-    if found is None:
+    if misses is None:
         return {"Missed": Cell(digits.ABSENT), "Deadline": Cell(digits.ABSENT)}
-    text = f"{found.missed:,} of {found.asked:,}, {found.share_text}"
-    deadline = words("" if found.deadline is None else str(found.deadline))
-    missed = Cell(text, found.missed, "warn" if found.missed else "")
+    text = f"{misses.missed:,} of {misses.asked:,}, {misses.share_text}"
+    deadline = words("" if misses.deadline is None else str(misses.deadline))
+    missed = Cell(text, misses.missed, "warn" if misses.missed else "")
     return {"Missed": missed, "Deadline": deadline}
 
 
-def _missed_words(found: Misses | None) -> list[str]:
+def _missed_words(misses: Misses | None) -> list[str]:
     """The kinds of misses, and why their rate is unknown; empty if nothing was missed."""
-    if found is None or not found.missed:
+    if misses is None or not misses.missed:
         return []
-    unknown = f"the long-run miss rate is unknown: {found.reason}"
-    return [found.words] if found.rate is not None else [found.words, unknown]
+    unknown = f"the long-run miss rate is unknown: {misses.reason}"
+    return [misses.words] if misses.rate is not None else [misses.words, unknown]
 
 
 def _no_figures(record: RecordResult) -> _Row:
@@ -161,17 +164,18 @@ def _remarks(record: RecordResult) -> list[str]:
     if not record.usable:
         status = record.entry.status if record.entry.status != "ok" else "invalid"
         return [f"{status}: {record.reason}"]
-    found = list(record.notes)
+    remarks = list(record.notes)
     unit = record.unit
     sentences = [
-        one.sentence(partial(digits.figure, unit=unit), unit.label) for one in record.structures
+        structure.sentence(partial(digits.figure, unit=unit), unit.label)
+        for structure in record.structures
     ]
-    found += [sentence for sentence in sentences if sentence]
-    found += _missed_words(record.misses)
+    remarks += [sentence for sentence in sentences if sentence]
+    remarks += _missed_words(record.misses)
     for lane in record.lanes:
         where = f"{lane.name}: " if len(record.lanes) > 1 else ""
-        found += [where + words for words in _lane_remarks(record, lane)]
-    return found
+        remarks += [where + remark for remark in _lane_remarks(record, lane)]
+    return remarks
 
 
 def _lane_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:
@@ -212,11 +216,11 @@ def _periodic_remark(periodic: PeriodicOutliers, every: float, unit: Unit) -> st
 def _cold_remarks(record: RecordResult, lane: LaneResult) -> Iterator[str]:
     cold = lane.cold_effect
     if cold is not None and cold.differs:
-        one = cold.cold_n == 1
-        which = "execution" if one else f"{cold.cold_n} executions"
+        single = cold.cold_n == 1
+        which = "execution" if single else f"{cold.cold_n} executions"
         yield (
             f"the first {which} took {_more(cold.difference, record.unit)} than the median of the "
-            f"others and {'is' if one else 'are'} excluded"
+            f"others and {'is' if single else 'are'} excluded"
         )
     if lane.cold_suggested > record.entry.cold:
         yield (
@@ -242,8 +246,8 @@ def _folded(notes: Sequence[str]) -> list[str]:
     folded = []
     for (target, rest), places in groups.items():
         many = f" ({len(places)} points)" if len(places) > 1 else ""
-        one = len(places) == 1 and places[0] not in ("", digits.ABSENT)
-        where = f", {places[0]}" if one else many
+        single = len(places) == 1 and places[0] not in ("", digits.ABSENT)
+        where = f", {places[0]}" if single else many
         folded.append(f"{target}{where}: {rest.rstrip('.')}.")
     return folded
 

@@ -24,17 +24,19 @@ SAMPLE = "sample"  # the wire that is high from BEGIN to END
 
 def write_files(timelines: Sequence[Timeline], folder: Path) -> list[Path]:
     """Writes the files of each record into the run folder; their paths."""
-    found = []
-    for one in timelines:
-        stem = str(folder / timeline_file(one.record, one.bench).removesuffix(TIMELINE_SUFFIX))
+    files = []
+    for timeline in timelines:
+        stem = str(
+            folder / timeline_file(timeline.record, timeline.bench).removesuffix(TIMELINE_SUFFIX)
+        )
         for suffix, content in (
-            (".trace.json", chrome(one)),
-            (".vcd", vcd(one)),
-            (".svg", standalone(timeline_picture(one, window_of(one), "timeline"))),
+            (".trace.json", chrome(timeline)),
+            (".vcd", vcd(timeline)),
+            (".svg", standalone(timeline_picture(timeline, window_of(timeline), "timeline"))),
         ):
-            found.append(Path(stem + suffix))
-            write_text(found[-1], content)
-    return found
+            files.append(Path(stem + suffix))
+            write_text(files[-1], content)
+    return files
 
 
 def shares(timeline: Timeline) -> Table:
@@ -48,8 +50,8 @@ def shares(timeline: Timeline) -> Table:
     for track in timeline.tracks:
         if track.kind not in ("thread", "exception", "period", "frame"):
             continue
-        spent = sum(one.end - one.begin for one in track.slices)
-        unsure = sum(_common(one, gaps) for one in track.slices)
+        spent = sum(slice_.end - slice_.begin for slice_ in track.slices)
+        unsure = sum(_common(slice_, gaps) for slice_ in track.slices)
         share = f"{100 * (spent - unsure) / max(known, 1):.1f} %"
         row = words(track.name), words(track.kind), whole(len(track.slices))
         rows.append((*row, whole(spent), words(share)))
@@ -60,18 +62,18 @@ def shares(timeline: Timeline) -> Table:
 
 def _gaps(timeline: Timeline) -> list[tuple[int, int]]:
     """The times in which events of some processor were lost, joined."""
-    lost = (one for track in timeline.tracks if track.kind == "lost" for one in track.slices)
-    found: list[tuple[int, int]] = []
-    for begin, end in sorted((one.begin, one.end) for one in lost):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+    lost = (slice_ for track in timeline.tracks if track.kind == "lost" for slice_ in track.slices)
+    gaps: list[tuple[int, int]] = []
+    for begin, end in sorted((slice_.begin, slice_.end) for slice_ in lost):
+        if gaps and begin <= gaps[-1][1]:
+            gaps[-1] = gaps[-1][0], max(end, gaps[-1][1])
         else:
-            found.append((begin, end))
-    return found
+            gaps.append((begin, end))
+    return gaps
 
 
-def _common(one: Slice, gaps: Sequence[tuple[int, int]]) -> int:
-    return sum(max(0, min(one.end, end) - max(one.begin, begin)) for begin, end in gaps)
+def _common(slice_: Slice, gaps: Sequence[tuple[int, int]]) -> int:
+    return sum(max(0, min(slice_.end, end) - max(slice_.begin, begin)) for begin, end in gaps)
 
 
 def chrome(timeline: Timeline) -> str:
@@ -89,12 +91,14 @@ def chrome(timeline: Timeline) -> str:
             {
                 "ph": "X",
                 **place,
-                "name": one.name,
+                "name": slice_.name,
                 "cat": track.kind,
-                "ts": one.begin / in_us if in_us > 1 else one.begin,
-                "dur": (one.end - one.begin) / in_us if in_us > 1 else one.end - one.begin,
+                "ts": slice_.begin / in_us if in_us > 1 else slice_.begin,
+                "dur": (slice_.end - slice_.begin) / in_us
+                if in_us > 1
+                else slice_.end - slice_.begin,
             }
-            for one in track.slices
+            for slice_ in track.slices
         ]
     unit = "1 us is 1 instruction" if timeline.unit == "instruction" else "us"
     about = {"benchmark": timeline.bench, "unit": unit, "kadenz": __version__}
@@ -135,20 +139,20 @@ def _wires(timeline: Timeline) -> Iterator[tuple[str, str, list[tuple[int, int]]
     taken: set[tuple[str, str]] = set()
     for track in timeline.tracks:
         spans: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for one in track.slices:
+        for slice_ in track.slices:
             if track.kind == "sample":
                 key = "kadenz", SAMPLE
             elif track.kind == "call":
-                key = f"calls.{_plain(track.name)}", _plain(one.name)
+                key = f"calls.{_plain(track.name)}", _plain(slice_.name)
             else:
                 key = scopes[track.kind], _plain(track.name)
-            spans.setdefault(key, []).append((one.begin, one.end))
-        for (scope, name), found in spans.items():
+            spans.setdefault(key, []).append((slice_.begin, slice_.end))
+        for (scope, name), wire_spans in spans.items():
             free = name
             while (scope, free) in taken:
                 free += "_"
             taken.add((scope, free))
-            yield scope, free, found
+            yield scope, free, wire_spans
 
 
 def _plain(text: str) -> str:

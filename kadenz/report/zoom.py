@@ -25,9 +25,9 @@ class Library:
 def library() -> Library | None:
     """The library in kadenz/report/static; None if the checkout or the wheel lacks it."""
     folder = files("kadenz.report") / "static"
-    found = [folder / name for name in _FILES]
-    if not all(file.is_file() for file in found):
+    sources = [folder / name for name in _FILES]
+    if not all(file.is_file() for file in sources):
         return None
-    script, style, license = (file.read_text(encoding="utf-8") for file in found)
+    script, style, license = (file.read_text(encoding="utf-8") for file in sources)
     version = re.search(r"\(v([\d.]+)\)", script[:200])
     return Library(version[1] if version else "", f"/*!\n{license.strip()}\n*/\n{script}", style)
