@@ -61,12 +61,12 @@ def print_margins(screen: Console, every: Sequence[Between], letters: Sequence[s
         screen.print(line)
 
 
-def print_sentences(screen: Console, found: Sequence[Sentence]) -> None:
+def print_sentences(screen: Console, sentences: Sequence[Sentence]) -> None:
     """Prints each question with its answer on one line."""
     from kadenz.cli.console import styled
 
-    for one in found:
-        screen.print(styled("[bold]{}[/] {}", one.question, one.answer))
+    for sentence in sentences:
+        screen.print(styled("[bold]{}[/] {}", sentence.question, sentence.answer))
 
 
 def _cell(field: Field) -> Text:
@@ -98,6 +98,6 @@ def _print_standing(screen: Console, group: Standing) -> None:
             )
         screen.print(table)
     screen.print(group.answer)
-    for words in (group.decides, *group.footnotes):
-        screen.print(styled("[dim]{}[/]", words))
+    for remark in (group.decides, *group.footnotes):
+        screen.print(styled("[dim]{}[/]", remark))
     screen.print()

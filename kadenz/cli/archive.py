@@ -60,8 +60,8 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
 
         def one(run: Any) -> Any:
             with TemporaryDirectory() as scratch:
-                own = renamed(run, id, Path(scratch)) if id else run
-                done = put(place, own, label=label, commit=commit)
+                archived_run = renamed(run, id, Path(scratch)) if id else run
+                done = put(place, archived_run, label=label, commit=commit)
             bar.advance(task)
             return done
 
@@ -144,32 +144,32 @@ def check(archive: str, mend: bool, as_json: bool) -> int:
     place = find_archive(archive)
     with progress_bars(transient=True) as bar:
         task = bar.add_task("checking", total=None)
-        found = look(place, lambda done, total: bar.update(task, completed=done, total=total))
+        findings = look(place, lambda done, total: bar.update(task, completed=done, total=total))
     if as_json:
-        write_json(found)
+        write_json(findings)
     else:
-        _write_check(place, found)
-    if found.newer:
+        _write_check(place, findings)
+    if findings.newer:
         click.echo(
-            f"not checked, written by a newer kadenz: {', '.join(found.newer)}; update kadenz",
+            f"not checked, written by a newer kadenz: {', '.join(findings.newer)}; update kadenz",
             err=True,
         )
-    if found.recent:
+    if findings.recent:
         click.echo(
-            f"{len(found.recent)} more are younger than a day: a run may be being added",
+            f"{len(findings.recent)} more are younger than a day: a run may be being added",
             err=True,
         )
-    if found.unsealed:
+    if findings.unsealed:
         click.echo(
-            f"{len(found.unsealed)} runs have figures without a digest; `kadenz archive export "
+            f"{len(findings.unsealed)} runs have figures without a digest; `kadenz archive export "
             "PLACE` copies them with one",
             err=True,
         )
-    left = EXIT_FAILED if found.newer or found.foreign else EXIT_PASS
-    if not (found.damaged or found.orphans):
+    left = EXIT_FAILED if findings.newer or findings.foreign else EXIT_PASS
+    if not (findings.damaged or findings.orphans):
         return left
     if mend:
-        click.echo(f"removed {remove(place, found)} objects; add the runs again", err=as_json)
+        click.echo(f"removed {remove(place, findings)} objects; add the runs again", err=as_json)
         return left
     click.echo(
         "`kadenz archive check --mend` removes damaged runs and objects without one", err=True
@@ -204,11 +204,11 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
         raise UsageError("--hide without --public", remedy="Add --public")
     left_out: list[StoreError] = []
     if public:
-        found = hidden(place, hide)
-        left_out = found.left_out
-        for what, values in found.gone.items():
+        private_texts = hidden(place, hide)
+        left_out = private_texts.left_out
+        for what, values in private_texts.gone.items():
             click.echo(f"left out: {what}: {', '.join(values)}")
-        for name in found.stays:
+        for name in private_texts.stays:
             click.echo(f"--hide matches `{name}`, which stays: runs are found by it", err=True)
     if dry_run:
         return conclude(left_out)
@@ -228,16 +228,16 @@ def export(target: str, archive: str, public: bool, hide: tuple[str, ...], dry_r
     return conclude(done.left_out)
 
 
-def _write_check(place: Place, found: Findings) -> None:
-    for run, reason in found.damaged.items():
+def _write_check(place: Place, findings: Findings) -> None:
+    for run, reason in findings.damaged.items():
         click.echo(f"damaged: {run}: {reason}")
-    for one in found.orphans:
-        click.echo(f"no run: {one}")
-    for name, what in found.foreign.items():
+    for orphan in findings.orphans:
+        click.echo(f"no run: {orphan}")
+    for name, what in findings.foreign.items():
         click.echo(f"no object: {name}: {what}; move it out of the archive")
     click.echo(
-        f"{place.text}: {found.runs} runs intact, {len(found.damaged)} damaged, "
-        f"{len(found.orphans)} objects without a run"
+        f"{place.text}: {findings.runs} runs intact, {len(findings.damaged)} damaged, "
+        f"{len(findings.orphans)} objects without a run"
     )
 
 

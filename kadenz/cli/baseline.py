@@ -61,27 +61,27 @@ def baseline_runs(names: Sequence[str], archive: str, compared: Sequence[Run]) -
     """
     from kadenz.cli.folders import find_runs
 
-    found = Baseline()
+    baseline = Baseline()
     for name in names:
         try:
             if name.startswith(PREFIX):
-                found.runs += _labelled(name.removeprefix(PREFIX), archive, compared)
+                baseline.runs += _labelled(name.removeprefix(PREFIX), archive, compared)
             else:
-                found.runs += find_runs([Path(name)])
+                baseline.runs += find_runs([Path(name)])
         except NothingThere as error:
-            found.lacking.append((name, f"{error.message}. {_to_make(name, archive, compared)}"))
-    _refuse_both_sides(found.runs, compared)
-    return found
+            baseline.lacking.append((name, f"{error.message}. {_to_make(name, archive, compared)}"))
+    _refuse_both_sides(baseline.runs, compared)
+    return baseline
 
 
 def _to_make(name: str, archive: str, compared: Sequence[Run]) -> str:
     """How the branch that others are held against makes its baseline."""
     calls = [run.manifest.call.words for run in compared if run.manifest.call is not None]
     if name.startswith(PREFIX):
-        words = ["archive", "add", "RUN", "--label", name.removeprefix(PREFIX)]
-        words += ["--archive", archive] if archive else []
-        return f"The branch to compare with makes it: measure there, then kadenz {join(words)}"
-    lines = [join(["kadenz", "run", *_without_files(words), "--output", name]) for words in calls]
+        arguments = ["archive", "add", "RUN", "--label", name.removeprefix(PREFIX)]
+        arguments += ["--archive", archive] if archive else []
+        return f"The branch to compare with makes it: measure there, then kadenz {join(arguments)}"
+    lines = [join(["kadenz", "run", *_without_files(call), "--output", name]) for call in calls]
     measure = "; ".join(dict.fromkeys(lines)) or f"measure the same there into {name}"
     return (
         f"The branch to compare with makes it: {measure}. Keep that folder for later jobs, as "
@@ -89,14 +89,14 @@ def _to_make(name: str, archive: str, compared: Sequence[Run]) -> str:
     )
 
 
-def _without_files(words: Sequence[str]) -> list[str]:
-    """The words of a call without the options that say where its files go."""
-    kept, rest = [], iter(words)
-    for word in rest:
-        if word in _FILES:
+def _without_files(arguments: Sequence[str]) -> list[str]:
+    """The arguments of a call without the options that say where its files go."""
+    kept, rest = [], iter(arguments)
+    for argument in rest:
+        if argument in _FILES:
             next(rest, None)  # its value
-        elif word.partition("=")[0] not in _FILES:
-            kept.append(word)
+        elif argument.partition("=")[0] not in _FILES:
+            kept.append(argument)
     return kept
 
 
@@ -119,10 +119,10 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
     place = find_archive(archive)
     wanted: dict[str, set[int]] = {}
     for run in compared:
-        found = baseline_of(place, label, run.manifest, NEWEST)
-        for id, records in found.runs.items():
+        baseline = baseline_of(place, label, run.manifest, NEWEST)
+        for id, records in baseline.runs.items():
             wanted.setdefault(id, set()).update(records)
-        for series, step in found.steps:
+        for series, step in baseline.steps:
             click.echo(
                 f"{series.target} {series.bench}: the baseline begins with {step.latest.run}, "
                 f"after a step of {percent(step.change)}",
@@ -138,6 +138,8 @@ def _labelled(label: str, archive: str, compared: Sequence[Run]) -> list[Run]:
     atexit.register(scratch.cleanup)  # samples are mapped from it until the end
     runs = [read_run(restore(place, id, Path(scratch.name))) for id in wanted]
     for run in runs:
-        own = wanted[run.manifest.id]
-        run.manifest.records = [one for one in run.manifest.records if one.id in own]
+        record_ids = wanted[run.manifest.id]
+        run.manifest.records = [
+            record for record in run.manifest.records if record.id in record_ids
+        ]
     return runs

@@ -89,9 +89,9 @@ def budget(
         known = known or [measure.campaign()]
         points = workload_points(budget_of(given, known))
         known.append(measure.workload(given, *points))
-    found = budget_of(given, known)
-    _write(found, markdown, as_json=as_json)
-    return _verdict(found)
+    task_budget = budget_of(given, known)
+    _write(task_budget, markdown, as_json=as_json)
+    return _verdict(task_budget)
 
 
 class _Measuring:
@@ -149,37 +149,37 @@ class _Measuring:
         return run
 
 
-def _write(found: Budget, file: Path | None, *, as_json: bool) -> None:
+def _write(budget: Budget, file: Path | None, *, as_json: bool) -> None:
     from kadenz.analysis.sensitivity import changes_of
     from kadenz.report.budget import as_data, markdown, sentences, tables
     from kadenz.report.render import write_text
 
-    changes = changes_of(found)
+    changes = changes_of(budget)
     if file is not None:
-        write_text(file, markdown(found, changes))
+        write_text(file, markdown(budget, changes))
     if as_json:
-        write_json(as_data(found, changes))
+        write_json(as_data(budget, changes))
         return
 
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_table
 
     screen = console()
-    for table in tables(found, changes):
+    for table in tables(budget, changes):
         write_table(screen, table)
-    for line in sentences(found, changes):
+    for line in sentences(budget, changes):
         screen.print(line)
 
 
-def _verdict(found: Budget) -> int:
+def _verdict(budget: Budget) -> int:
     """The exit code. KadenzError if a job took longer than its bound."""
-    above = [task for task in found.tasks if task.exceeds]
+    above = [task for task in budget.tasks if task.exceeds]
     if above:
         raise KadenzError(
-            f"{found.name}: observed above the bound: {', '.join(task.name for task in above)}",
+            f"{budget.name}: observed above the bound: {', '.join(task.name for task in above)}",
             remedy="The set does more than FILE says, or the run of the overheads misses a cost: "
             "measure both again, then see docs/explanation/schedulability.md",
         )
-    if found.late:
+    if budget.late:
         return EXIT_FAILED
-    return EXIT_INCONCLUSIVE if found.undecided else EXIT_PASS
+    return EXIT_INCONCLUSIVE if budget.undecided else EXIT_PASS

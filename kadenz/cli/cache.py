@@ -39,17 +39,17 @@ def show(as_json: bool = False) -> int:
     store = _store()
     if store is None:
         return EXIT_PASS
-    found = _contents(store)
+    contents = _contents(store)
     if as_json:
-        write_json(found)
+        write_json(contents)
         return EXIT_PASS
     click.echo(
-        f"{found['folder']}: {found['entries']:,} entries, {_size(found['bytes'])} of "
-        f"{_size(found['bound'])}"
+        f"{contents['folder']}: {contents['entries']:,} entries, {_size(contents['bytes'])} of "
+        f"{_size(contents['bound'])}"
     )
-    if found["oldest"]:
-        click.echo(f"not used since {found['oldest']}: the oldest, forgotten first")
-    for target, row in found["targets"].items():
+    if contents["oldest"]:
+        click.echo(f"not used since {contents['oldest']}: the oldest, forgotten first")
+    for target, row in contents["targets"].items():
         click.echo(f"{target}: {row['entries']:,} entries, used {row['hits']:,} times")
     return EXIT_PASS
 

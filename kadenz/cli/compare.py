@@ -263,9 +263,9 @@ def _print_text(result: SideBySide, threshold: float) -> None:
         else:
             screen.print(f"{name}the configurations are the same")
     for target in dict.fromkeys(point.target for point in result.points):
-        own = [point for point in result.points if point.target == target]
+        points = [point for point in result.points if point.target == target]
         screen.print(styled("\n[bold]{}[/]", target))
-        _print_points(screen, own, threshold)
+        _print_points(screen, points, threshold)
     for side, keys in (("A", result.only_baseline), ("B", result.only_candidate)):
         if keys:
             names = "; ".join(key.name for key in keys)
@@ -299,7 +299,7 @@ def _print_answer(screen: Console, both: PairAnswer) -> None:
     print_sentences(screen, compared(both, "A", "B"))
     margins = between(both)
     print_margins(screen, [margins], "AB")
-    if any(one.unlike for one in margins.margins):
+    if any(margin.unlike for margin in margins.margins):
         screen.print(styled("[dim]{}[/]", NOT_THE_SAME))
 
 
@@ -308,11 +308,11 @@ def _summary(result: SideBySide, threshold: float) -> Text:
     from kadenz.cli.console import styled
 
     parts = []
-    for words, outcome in _COUNTED.items():
+    for label, outcome in _COUNTED.items():
         count = result.count(outcome)
         if count or outcome not in ("not-comparable", "context"):
             colour = _COLOURS[outcome] if count else "dim"
-            parts.append(styled("[{}]{} {}[/]", colour, count, words))
+            parts.append(styled("[{}]{} {}[/]", colour, count, label))
     count = len(result.points)
     head = f"\n{count} comparison{'s' * (count != 1)} at {100.0 * threshold:g} %: "
     return styled("{}{}", head, styled(", ").join(parts))
@@ -327,12 +327,12 @@ def _table() -> Table:
 def differences(every: Iterable[Configurations]) -> Iterator[dict[str, object]]:
     """Differences as entries of a JSON document."""
     for configurations in every:
-        for one in configurations.differences:
+        for difference in configurations.differences:
             yield {
                 "target": configurations.target,
-                "group": one.group,
-                "key": one.key,
-                "values": dict(zip(configurations.labels, one.values, strict=True)),
+                "group": difference.group,
+                "key": difference.key,
+                "values": dict(zip(configurations.labels, difference.values, strict=True)),
             }
 
 
@@ -343,8 +343,8 @@ def difference_table(configurations: Configurations) -> Table:
     table.add_column("what", no_wrap=True)
     for label in configurations.labels:
         table.add_column(label, overflow="fold")
-    for one in configurations.differences:
-        table.add_row(f"{one.group}: {one.key}", *one.values)
+    for difference in configurations.differences:
+        table.add_row(f"{difference.group}: {difference.key}", *difference.values)
     return table
 
 
@@ -361,8 +361,8 @@ def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
     table.add_column("verdict")
     same = labels.constants_of(points)
     for point in points:
-        own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
-        where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
+        varied = {k: v for k, v in point.params.items() if k not in same[point.bench]}
+        where = ", ".join(part for part in (labels.parameters(varied), point.lane) if part)
         table.add_row(
             point.bench,
             where,
@@ -398,16 +398,16 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
     same = labels.constants_of(points)
 
     def heading(point: PointComparison) -> Text:
-        own = {k: v for k, v in point.params.items() if k not in same[point.bench]}
-        where = ", ".join(part for part in (labels.parameters(own), point.lane) if part)
+        varied = {k: v for k, v in point.params.items() if k not in same[point.bench]}
+        where = ", ".join(part for part in (labels.parameters(varied), point.lane) if part)
         units = " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units))
         return styled("[bold]{}[/]  {}  [dim]{}[/]", point.bench, where, units)
 
     screen.print(
         styled("[dim]A → B, change with its 95 % interval, share of pairs where B exceeds A[/]")
     )
-    for words, group in groupby(points, key=heading):
-        screen.print(words)
+    for title, group in groupby(points, key=heading):
+        screen.print(title)
         for point in group:
             before, after = (digits.number(figure) for figure in point.figures)
             change, interval = _change(point)

@@ -25,23 +25,23 @@ def explained(before: Sequence[Run], after: Sequence[Run]) -> tuple[list[Explain
         return [], f"not explained: {error.message}. {error.remedy}"
 
 
-def as_rows(found: Sequence[Explained]) -> list[dict[str, Any]]:
+def as_rows(lanes: Sequence[Explained]) -> list[dict[str, Any]]:
     """Entries of a JSON document."""
     return [
         {
-            "point": one.title,
-            "baseline": one.spans[0],
-            "candidate": one.spans[1],
+            "point": lane.title,
+            "baseline": lane.spans[0],
+            "candidate": lane.spans[1],
             "functions": [
                 {"name": f.name, "part": f.part, "change": f.more, "calls": list(f.calls)}
-                for f in one.differences
+                for f in lane.differences
             ],
         }
-        for one in found
+        for lane in lanes
     ]
 
 
-def print_explained(found: Sequence[Explained], missing: str) -> None:
+def print_explained(lanes: Sequence[Explained], missing: str) -> None:
     """Prints each lane with its difference and the functions behind it, or what is `missing`."""
     from kadenz.cli.console import console, styled
 
@@ -50,13 +50,13 @@ def print_explained(found: Sequence[Explained], missing: str) -> None:
         screen.print(f"\n{missing}")
         return
     screen.print(styled("\n[bold]typical samples by function[/]"))
-    for one in found:
-        before, after = one.spans
-        change = f"{before:,} → {after:,} ({after - before:+,} {one.unit}s)"
-        same = "" if one.differences else ": the same functions"
-        screen.print(f"{one.title}: {change}{same}")
-        for function in one.differences[:_SHOWN]:
+    for lane in lanes:
+        before, after = lane.spans
+        change = f"{before:,} → {after:,} ({after - before:+,} {lane.unit}s)"
+        same = "" if lane.differences else ": the same functions"
+        screen.print(f"{lane.title}: {change}{same}")
+        for function in lane.differences[:_SHOWN]:
             screen.print(styled("  {} [dim]{}[/]", function.words, function.part))
-        rest = one.differences[_SHOWN:]
+        rest = lane.differences[_SHOWN:]
         if rest:
             screen.print(f"  {sum(f.more for f in rest):+,} in {len(rest)} other functions")

@@ -19,6 +19,6 @@ def completion(shell: str) -> None:
     """Write a script that lets SHELL complete commands, options, targets, campaigns, benchmarks."""
     from kadenz.cli import cli
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(cli, {}, "kadenz", "_KADENZ_COMPLETE").source())
+    completion_class = get_completion_class(shell)
+    assert completion_class is not None
+    click.echo(completion_class(cli, {}, "kadenz", "_KADENZ_COMPLETE").source())

@@ -76,18 +76,18 @@ def styled(template: str, *values: object) -> Text:
             pieces.append((style, part))
     text = Text()
     for style, group in groupby(pieces, lambda piece: piece[0]):
-        text.append_text(_joined([words for _, words in group], style))
+        text.append_text(_joined([piece for _, piece in group], style))
     return text
 
 
-def _joined(words: list[str | Text], style: str) -> Text:
+def _joined(pieces: list[str | Text], style: str) -> Text:
     """Text of one style; what is styled already keeps its own."""
     from rich.text import Text
 
-    if all(isinstance(one, str) for one in words):
-        return Text(visible("".join(map(str, words))), style)
+    if all(isinstance(piece, str) for piece in pieces):
+        return Text(visible("".join(map(str, pieces))), style)
     return Text.assemble(
-        *(one if isinstance(one, Text) else (visible(one), style) for one in words)
+        *(piece if isinstance(piece, Text) else (visible(piece), style) for piece in pieces)
     )
 
 
@@ -114,8 +114,8 @@ def progress_bars(*columns: ProgressColumn, **options: Any) -> Progress:
                 if isinstance(stream := getattr(sys, name), FileProxy):
                     setattr(sys, name, Filtered(stream))
 
-    words = TextColumn("{task.description}", markup=False)
-    usual = (words, BarColumn(), TaskProgressColumn(), Remaining())
+    description = TextColumn("{task.description}", markup=False)
+    usual = (description, BarColumn(), TaskProgressColumn(), Remaining())
     return Bars(*(columns or usual), console=screen_of(sys.stderr), **options)
 
 

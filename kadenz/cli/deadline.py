@@ -48,16 +48,16 @@ def planned_deadlines(texts: Sequence[str], campaigns: Sequence[Campaign]) -> li
 
     from kadenz.analysis.deadlines import parse_deadline
 
-    known = sorted({one.name for campaign in campaigns for one in campaign.benchmark})
-    found = [parse_deadline(text) for text in texts]
-    for one in found:
-        points = one.points
+    known = sorted({benchmark.name for campaign in campaigns for benchmark in campaign.benchmark})
+    deadlines = [parse_deadline(text) for text in texts]
+    for deadline in deadlines:
+        points = deadline.points
         if points is not None and not any(fnmatchcase(name, points.bench) for name in known):
             raise UsageError(
-                f"--deadline {one.text}: no such benchmark is planned",
+                f"--deadline {deadline.text}: no such benchmark is planned",
                 remedy=f"Planned: {', '.join(known)}",
             )
-    return found
+    return deadlines
 
 
 def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
@@ -78,15 +78,17 @@ def stamp_deadlines(jobs: Sequence[Job], deadlines: Sequence[Asked]) -> None:
     for text, units in planned.items():
         _check_carried(parse_deadline(text), units)
     for job in jobs:
-        own = lab_target(job.name).deadline
-        if own:
-            _check_carried(parse_deadline(own), [_stamp(job, parse_deadline(own), "lab")])
+        lab_deadline = lab_target(job.name).deadline
+        if lab_deadline:
+            _check_carried(
+                parse_deadline(lab_deadline), [_stamp(job, parse_deadline(lab_deadline), "lab")]
+            )
     for asked in deadlines:
         _check_carried(asked, [_stamp(job, asked, "command line") for job in jobs])
 
 
-def _check_carried(asked: Asked, found: Sequence[Unit | None]) -> None:
-    units = [unit for unit in found if unit is not None]
+def _check_carried(asked: Asked, job_units: Sequence[Unit | None]) -> None:
+    units = [unit for unit in job_units if unit is not None]
     # Units such as degrees are known to the target alone.
     carried = any(unit.amount(asked.quantity) is not None for unit in units) or (
         not asked.quantity.is_time and any(unit.is_time for unit in units)

@@ -48,8 +48,8 @@ def doctor(claim: str | None, as_json: bool) -> None:
     from kadenz.host.facts import NO_RIGHT, read_host
     from kadenz.targets.checkup import Missing, check_targets
 
-    found = [tools.look_up(need) for need in tools.NEEDS]
-    by_name = {tool.need.name: tool for tool in found}
+    machine_tools = [tools.look_up(need) for need in tools.NEEDS]
+    by_name = {tool.need.name: tool for tool in machine_tools}
     host, clock = read_host(), check_clock()
     targets = check_targets(
         lambda need: by_name.get(need.name) or tools.look_up(need),
@@ -61,9 +61,9 @@ def doctor(claim: str | None, as_json: bool) -> None:
     )
     ready = any(check.ready for check in targets)
     if as_json:
-        _write_json(host, clock, found, targets, ready)
+        _write_json(host, clock, machine_tools, targets, ready)
     else:
-        _write_tables(host, clock, found, targets)
+        _write_tables(host, clock, machine_tools, targets)
     code = 0 if claim is None else verdict(claim, host.preflight, clock)
     if code and claim is not None and not as_json:
         word = "may be invalid" if code == EXIT_INCONCLUSIVE else "are invalid"
@@ -84,7 +84,7 @@ def _zoom() -> Tool:
 
 
 def _write_json(
-    host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck], ready: bool
+    host: Host, clock: ClockCheck, tools: list[Tool], targets: list[TargetCheck], ready: bool
 ) -> None:
     from kadenz import __version__
     from kadenz.targets.board import found as board
@@ -107,7 +107,7 @@ def _write_json(
                 "problem": tool.problem,
                 "remedy": tool.need.remedy if tool.problem else "",
             }
-            for tool in found
+            for tool in tools
         ],
         "debug_servers": [
             {"name": name, "version": tool.version, "problem": tool.problem or tool.unchecked}
@@ -133,7 +133,7 @@ def _write_json(
 
 
 def _write_tables(
-    host: Host, clock: ClockCheck, found: list[Tool], targets: list[TargetCheck]
+    host: Host, clock: ClockCheck, tools: list[Tool], targets: list[TargetCheck]
 ) -> None:
     from kadenz.cli.tables import write_rows
     from kadenz.targets.board import found as board
@@ -144,7 +144,7 @@ def _write_tables(
     _machine(console, host)
     _preflight(console, host.preflight)
     _clock(console, clock)
-    _tools(console, [*found, _zoom()])
+    _tools(console, [*tools, _zoom()])
     _debug_servers(console)
     show_targets(console, targets)
 
@@ -218,14 +218,14 @@ def _clock(console: Console, clock: ClockCheck) -> None:
         _say(console, f"single spans are reliable down to about {limit} ns", styled("[green]✓[/]"))
 
 
-def _tools(console: Console, found: list[Tool]) -> None:
+def _tools(console: Console, tools: list[Tool]) -> None:
     console.print(styled("\n[bold]Tools[/]"))
     table = _table()
-    for tool in found:
+    for tool in tools:
         state = tool.problem or tool.version or "present"
         table.add_row(_mark(not tool.problem), tool.need.name, state, tool.need.purpose)
     console.print(table)
-    for tool in found:
+    for tool in tools:
         if tool.problem:
             _say(console, styled("[dim]{}: {}[/]", tool.need.name, tool.need.remedy))
 
@@ -237,9 +237,9 @@ def show_targets(console: Console, targets: list[TargetCheck]) -> None:
     remedies: dict[str, None] = {}
     for check in targets:
         missing = check.missing or check.missing_for_scope
-        words = "; ".join([found.problem for found in missing] or [check.note])
-        table.add_row(_mark(check.ready), check.name, _state(check), words)
-        remedies.update(dict.fromkeys(found.remedy for found in missing))
+        problems = "; ".join([requirement.problem for requirement in missing] or [check.note])
+        table.add_row(_mark(check.ready), check.name, _state(check), problems)
+        remedies.update(dict.fromkeys(requirement.remedy for requirement in missing))
     console.print(table)
     for remedy in remedies:
         _say(console, styled("[dim]{}[/]", remedy))

@@ -37,11 +37,11 @@ def lanes(
     by_tier: dict[str, list[TargetCheck]] = {}
     for check in targets:
         by_tier.setdefault(check.name.rpartition("@")[2], []).append(check)
-    found = {word: _ready(by_tier[tier]) for tier, word in _COUNTED.items() if tier in by_tier}
-    found["this Linux"] = _this_linux(by_tier.get("host", ()), preflight, clock)
+    states = {word: _ready(by_tier[tier]) for tier, word in _COUNTED.items() if tier in by_tier}
+    states["this Linux"] = _this_linux(by_tier.get("host", ()), preflight, clock)
     count = len(probes)
-    found["boards"] = f"{count} probe{'s' * (count != 1)} on USB" if count else "no probe on USB"
-    return found
+    states["boards"] = f"{count} probe{'s' * (count != 1)} on USB" if count else "no probe on USB"
+    return states
 
 
 def _ready(checks: Sequence[TargetCheck]) -> str:
@@ -54,7 +54,7 @@ def _ready(checks: Sequence[TargetCheck]) -> str:
 def _this_linux(
     checks: Sequence[TargetCheck], preflight: Sequence[PreflightEntry], clock: ClockCheck
 ) -> str:
-    lacking = [one.problem for check in checks for one in check.missing]
+    lacking = [requirement.problem for check in checks for requirement in check.missing]
     if lacking:
         return f"no: {lacking[0]}"
     return ", ".join(f"{word}: {_ANSWERS[verdict(word, preflight, clock)]}" for word in CLAIMS)

@@ -28,7 +28,7 @@ def write_dry_run(jobs: Sequence[Job], output: Path, *, as_json: bool) -> None:
         return
     for job, points in expected:
         _write(job, points)
-    every = [one for _, points in expected for one in points]
+    every = [point for _, points in expected for point in points]
     runs = "1 run" if len(expected) == 1 else f"{len(expected)} runs"
     click.echo(f"{runs}, {_words(every)}; nothing was measured")
 
@@ -39,12 +39,12 @@ def _row(job: Job, points: Sequence[Expected]) -> dict[str, Any]:
         "run": job.label,
         "points": [
             {
-                "bench": one.point.bench,
-                "params": dict(one.point.params),
-                "samples": one.point.samples,
-                "seconds": one.seconds,
+                "bench": expected.point.bench,
+                "params": dict(expected.point.params),
+                "samples": expected.point.samples,
+                "seconds": expected.seconds,
             }
-            for one in points
+            for expected in points
         ],
     }
 
@@ -57,10 +57,10 @@ def _write(job: Job, points: Sequence[Expected]) -> None:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for column in ("benchmark", "points", "samples", "time"):
         table.add_column(column, justify="left" if column in ("benchmark", "time") else "right")
-    for bench in dict.fromkeys(one.point.bench for one in points):
-        own = [one for one in points if one.point.bench == bench]
-        samples = sum(one.point.samples for one in own)
-        table.add_row(bench, f"{len(own):,}", f"{samples:,}", _words(own))
+    for bench in dict.fromkeys(expected.point.bench for expected in points):
+        bench_points = [expected for expected in points if expected.point.bench == bench]
+        samples = sum(expected.point.samples for expected in bench_points)
+        table.add_row(bench, f"{len(bench_points):,}", f"{samples:,}", _words(bench_points))
     screen = console()
     screen.print(styled("[bold]{}[/]", job.label))
     screen.print(table)
@@ -68,7 +68,7 @@ def _write(job: Job, points: Sequence[Expected]) -> None:
 
 def _words(points: Sequence[Expected]) -> str:
     """ "about 1 min 12 s", "unknown", "about 3 s, and 2 points of unknown length"."""
-    known = [one.seconds for one in points if one.seconds is not None]
+    known = [expected.seconds for expected in points if expected.seconds is not None]
     if not known:
         return "unknown"
     missing = len(points) - len(known)

@@ -45,8 +45,8 @@ def keys(folder: Path, machines: tuple[str, ...]) -> None:
     """
     from kadenz.farm.keys import make_keys
 
-    for one in make_keys(folder, machines):
-        click.echo(one)
+    for machine_folder in make_keys(folder, machines):
+        click.echo(machine_folder)
 
 
 @farm.command()
@@ -135,16 +135,16 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
     from kadenz.farm.simulation import Fleet, simulate
 
     fleet = Fleet(**fleet_of)
-    found = simulate(fleet)
+    schedule = simulate(fleet)
     if as_json:
-        whole = {"fleet": fleet, "plan": found}
-        whole |= {"makespan_s": found.makespan_s, "bound_s": found.bound_s}
+        whole = {"fleet": fleet, "plan": schedule}
+        whole |= {"makespan_s": schedule.makespan_s, "bound_s": schedule.bound_s}
         write_json(whole)
         return
     click.echo(f"{'':<12}{'machines':>9}{'elapsed':>11}{'bound':>11}{'busy':>7}{'repeated':>10}")
     parts = (
-        ("processors", fleet.processors, found.processors),
-        ("places", fleet.places, found.places),
+        ("processors", fleet.processors, schedule.processors),
+        ("places", fleet.places, schedule.places),
     )
     for name, machines, part in parts:
         click.echo(
@@ -152,6 +152,6 @@ def plan(as_json: bool, **fleet_of: Any) -> None:
             f"{part.utilisation:>7.0%}{part.repeated:>10,}"
         )
     click.echo(
-        f"simulated: {found.makespan_s / 60:.1f} min from the first execution to the last job; "
-        f"no order takes less than {found.bound_s / 60:.1f} min"
+        f"simulated: {schedule.makespan_s / 60:.1f} min from the first execution to the last job; "
+        f"no order takes less than {schedule.bound_s / 60:.1f} min"
     )

@@ -113,17 +113,17 @@ def _builds(
     targets = [name for name in asked.values() if name is not None]
     choices = {name: image_choices(name, conditions) for name in targets}
     check(choices, instrument, minimal=minimal)
-    found = []
+    builds = []
     for text, name in asked.items():
         if name is None and minimal:
             raise UsageError(
                 f"{text}: --minimal builds an image, and this is one", remedy="Name a target"
             )
         if name is None:
-            found.append((text, of_file(Path(text))))
+            builds.append((text, of_file(Path(text))))
         else:
-            found += built(name, choices[name], instrument, extra_bench, _say, minimal=minimal)
-    return found
+            builds += built(name, choices[name], instrument, extra_bench, _say, minimal=minimal)
+    return builds
 
 
 def _is_file(text: str) -> bool:
@@ -175,6 +175,6 @@ def _write_csv(builds: Sequence[tuple[str, BuildEntry]]) -> None:
     for label, build in builds:
         for entry in build.footprint:
             figures = [getattr(entry, column) for column in _COLUMNS]
-            words = map(spreadsheet_cell, (label, entry.part, entry.file))
-            writer.writerow((*words, *figures))
+            cells = map(spreadsheet_cell, (label, entry.part, entry.file))
+            writer.writerow((*cells, *figures))
     click.echo(out.getvalue(), nl=False)

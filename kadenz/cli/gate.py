@@ -125,26 +125,26 @@ def gate(
             "neither a baseline nor a limit was given",
             remedy="Pass --against BASELINE or --limit LIMIT",
         )
-    found = find_runs(runs)
-    baseline = baseline_runs(against, archive, found)
+    candidates = find_runs(runs)
+    baseline = baseline_runs(against, archive, candidates)
     answer = decide(
-        found,
+        candidates,
         baseline.runs,
         max_worse=max_worse,
         statistics=statistics,
         limits=[parse_limit(text) for text in limits],
         between_runs=between_runs,
-        deadlines=asked_deadlines(deadlines, found),
+        deadlines=asked_deadlines(deadlines, candidates),
         lacking=baseline.lacking,
     )
     if junit is not None:
         from kadenz.report.junit import junit as document
 
-        _write(junit, document(answer, found), append=False)
+        _write(junit, document(answer, candidates), append=False)
     if summary is not None:
         from kadenz.report.gate_summary import gate_markdown
 
-        name = ", ".join(run.path.name for run in found)
+        name = ", ".join(run.path.name for run in candidates)
         _write(summary, gate_markdown(answer, name=name).encode(), append=True)
     if as_json:
         _print_json(answer)
@@ -220,5 +220,5 @@ def _line(check: Check) -> str:
     where = [check.target, check.bench, labels.parameters(check.params), check.lane]
     where += [check.statistic, f"expected {check.asked}"]
     kind = f" {check.unit} ({check.clock_class})" if check.found and check.clock_class else ""
-    words = ", ".join(word for word in where if word)
-    return "; ".join(part for part in (words, check.found + kind, check.reason) if part)
+    heading = ", ".join(word for word in where if word)
+    return "; ".join(part for part in (heading, check.found + kind, check.reason) if part)

@@ -47,29 +47,29 @@ def history(
     from kadenz.archive.history import histories
 
     place = find_archive(archive)
-    found = histories(place, selectors, statistic=statistic, label=label)
-    if not found:
+    matches = histories(place, selectors, statistic=statistic, label=label)
+    if not matches:
         raise UsageError(
             f"{place.text}: no figure of {' or '.join(selectors) or 'any run'}",
             remedy="kadenz archive query 'SELECT DISTINCT target, bench FROM records'",
         )
     if as_json:
-        write_json(found)
+        write_json(matches)
         return
-    for one in found:
-        _write(one, statistic)
+    for series in matches:
+        _write(series, statistic)
 
 
 def _write(series: Series, statistic: str) -> None:
     from kadenz.cli.console import say, styled
 
-    words = [series.target, series.bench]
-    words += [f"{name}={value}" for name, value in series.params.items()]
-    words += [f"{name} {value}" for name, value in series.conditions.items() if value != "none"]
-    words += [series.lane] if series.lane not in ("", "all") else []
-    words += [series.instrument] if series.instrument != "counter" else []
-    words += ["quick"] if series.quick else []
-    say(styled("[bold]{}[/]", " ".join(words)))
+    parts = [series.target, series.bench]
+    parts += [f"{name}={value}" for name, value in series.params.items()]
+    parts += [f"{name} {value}" for name, value in series.conditions.items() if value != "none"]
+    parts += [series.lane] if series.lane not in ("", "all") else []
+    parts += [series.instrument] if series.instrument != "counter" else []
+    parts += ["quick"] if series.quick else []
+    say(styled("[bold]{}[/]", " ".join(parts)))
     values = [point.value for point in series.points]
     latest = series.points[-1]
     click.echo(

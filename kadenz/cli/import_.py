@@ -108,13 +108,13 @@ def import_(
     size = capture.stat().st_size if capture.is_file() else 0
     with progress_bars(transient=True) as bar:
         task = bar.add_task(str(capture), total=size)
-        found = import_capture(asked, output, lambda at: bar.update(task, completed=at))
-    click.echo(f"{found.folder}: {found.samples} samples")
-    for warning in found.warnings:
+        imported = import_capture(asked, output, lambda at: bar.update(task, completed=at))
+    click.echo(f"{imported.folder}: {imported.samples} samples")
+    for warning in imported.warnings:
         click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)
-    if found.problem:
+    if imported.problem:
         raise UsageError(
-            f"{capture}: {found.problem}",
-            remedy=f"The {found.samples} paired samples are in {found.folder}",
+            f"{capture}: {imported.problem}",
+            remedy=f"The {imported.samples} paired samples are in {imported.folder}",
         )
     return EXIT_PASS

@@ -110,7 +110,7 @@ def jitter(
         )
     series = read_series(file, column=column, cycles=cycles, only=only)
     try:
-        found = analyse_series(
+        analysis = analyse_series(
             series.values,
             kind,
             period_us,
@@ -123,27 +123,29 @@ def jitter(
     except UsageError as error:
         raise UsageError(f"{file}: {error.message}", remedy=error.remedy) from None
     if as_json:
-        write_json(_row(file, found, shown, unit))
+        write_json(_row(file, analysis, shown, unit))
     else:
-        click.echo("\n".join(series_lines(found, shown, unit)))
+        click.echo("\n".join(series_lines(analysis, shown, unit)))
     if html is not None:
         from kadenz.report.jitter_page import write_jitter_page
 
-        write_jitter_page(html, file.name, found, shown, unit)
+        write_jitter_page(html, file.name, analysis, shown, unit)
         click.echo(f"{html}: {html.stat().st_size / 1000:,.0f} kB", err=as_json)
 
 
-def _row(file: Path, found: SeriesResult, shown: Unit, unit: str) -> dict[str, object]:
+def _row(file: Path, analysis: SeriesResult, shown: Unit, unit: str) -> dict[str, object]:
     """One object with the figures in `shown`; the limit is in the `unit` of the values."""
     import msgspec
 
     from kadenz.analysis.jitter_views import jitter_row, tail_row
     from kadenz.report.jitter_words import limit_words
 
-    row: dict[str, object] = {"file": str(file), "jitter": jitter_row(found.jitter, shown)}
-    row |= {"tail": tail_row(found.tail, shown) if found.tail else None}
-    row |= {"no_tail": found.no_tail, "quantity": found.quantity}
-    if found.limit is not None:
-        words = {"unit": unit, "sentence": limit_words(found, unit)}
-        row["limit"] = msgspec.to_builtins(found.limit) | words
+    row: dict[str, object] = {"file": str(file), "jitter": jitter_row(analysis.jitter, shown)}
+    row |= {"tail": tail_row(analysis.tail, shown) if analysis.tail else None}
+    row |= {"no_tail": analysis.no_tail, "quantity": analysis.quantity}
+    if analysis.limit is not None:
+        row["limit"] = msgspec.to_builtins(analysis.limit) | {
+            "unit": unit,
+            "sentence": limit_words(analysis, unit),
+        }
     return row

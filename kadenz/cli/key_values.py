@@ -39,8 +39,8 @@ class KeyValues(click.ParamType):
         """The name, then keys that are not there yet, and their values."""
         before, comma, last = incomplete.rpartition(",")
         if self.notation.name and not comma:
-            found = self._names(last) if self._names is not None else ()
-            items = [CompletionItem(value, help=text or None) for value, text in found]
+            names = self._names(last) if self._names is not None else ()
+            items = [CompletionItem(value, help=text or None) for value, text in names]
             return items or ([CompletionItem(last, type="file")] if self._or_file else [])
         return [
             CompletionItem(f"{before}{comma}{word}", help=text or None)
@@ -53,8 +53,8 @@ class KeyValues(click.ParamType):
         if not equals:
             left = [key for key in keys if f"{key.name}=" not in before]
             return [(f"{k.name}=", k.help) for k in left if k.name.startswith(name)]
-        found = [item for key in keys if key.name == name for item in _values(key, typed)]
-        return [(f"{name}={value}", text) for value, text in found]
+        values = [item for key in keys if key.name == name for item in _values(key, typed)]
+        return [(f"{name}={value}", text) for value, text in values]
 
 
 def merged(

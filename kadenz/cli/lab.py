@@ -30,8 +30,8 @@ def trust(folder: Path | None, as_list: bool, remove: bool) -> None:
     if (folder is None) is not as_list or (as_list and remove):
         raise UsageError("FOLDER or --list?", remedy="kadenz lab trust [--remove] FOLDER | --list")
     if folder is None:
-        for one in trusting.trusted():
-            click.echo(one)
+        for trusted_lab in trusting.trusted():
+            click.echo(trusted_lab)
         return
     place = folder.resolve()
     if remove:

@@ -60,14 +60,14 @@ def _named(name: str, benchmarks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     import difflib
 
     names = [bench["name"] for bench in benchmarks]
-    families = [one.partition("/")[0] for one in names]
-    found = [
+    families = [bench_name.partition("/")[0] for bench_name in names]
+    matches = [
         bench
         for bench, family in zip(benchmarks, families, strict=True)
         if name in (bench["name"], family)
     ]
-    if found:
-        return found
+    if matches:
+        return matches
     near = difflib.get_close_matches(name, dict.fromkeys([*PARTS, *families, *names]), n=3)
     remedy = (
         f"Did you mean {', '.join(near)}?" if near else "`kadenz list benchmarks` shows all names"
@@ -177,12 +177,12 @@ def _catalog(text: str, build: bool) -> tuple[Catalog | None, str]:
 
 def _benchmarks(catalogs: dict[str, Catalog]) -> list[dict[str, Any]]:
     """The benchmarks that images listed, each with its targets."""
-    found: dict[str, dict[str, Any]] = {}
+    entries: dict[str, dict[str, Any]] = {}
     for target, catalog in catalogs.items():
         for bench in catalog.benches:
-            entry = found.setdefault(bench.name, _entry(bench))
+            entry = entries.setdefault(bench.name, _entry(bench))
             entry["available"][target] = "yes" if bench.available else bench.reason
-    return [found[name] for name in sorted(found)]
+    return [entries[name] for name in sorted(entries)]
 
 
 def _described() -> list[dict[str, Any]]:

@@ -46,19 +46,25 @@ def _overview(screen: Console, answer: Answer) -> None:
     benchmarks, targets = answer["benchmarks"], answer["targets"]
     _heading(screen, _count(benchmarks, "benchmark"), "those of a family: kadenz list FAMILY")
     families = _families(benchmarks)
-    write_rows(screen, [(one.name, str(len(members)), _title(one)) for one, members in families])
+    write_rows(
+        screen, [(family.name, str(len(members)), _title(family)) for family, members in families]
+    )
     screen.print()
     _campaigns(screen, answer, whole=False)
     screen.print()
-    shown = [one for one in targets if _is_ready(one) or one["from"] == "lab"]
+    shown = [target for target in targets if _is_ready(target) or target["from"] == "lab"]
     more = f"built, or of the lab; all {len(targets)}: kadenz list targets"
     _heading(screen, _count(shown, "target"), more)
-    write_rows(screen, [(one["name"], _remarks(one) + one["title"]) for one in shown], whole=False)
-    if not any(one["image"] == "built" for one in targets):
+    write_rows(
+        screen,
+        [(target["name"], _remarks(target) + target["title"]) for target in shown],
+        whole=False,
+    )
+    if not any(target["image"] == "built" for target in targets):
         screen.print("  No image is built yet: kadenz run builds those that it measures")
     screen.print()
     _heading(screen, _count(answer["loads"], "load"), "kadenz list loads")
-    screen.print("  " + ", ".join(one["name"] for one in answer["loads"]))
+    screen.print("  " + ", ".join(load["name"] for load in answer["loads"]))
 
 
 def _benchmarks(screen: Console, answer: Answer, name: str) -> None:
@@ -96,30 +102,34 @@ def _targets(screen: Console, answer: Answer) -> None:
     targets, marks = answer["targets"], _marks(answer["targets"])
     _heading(screen, _count(targets, "target"), "with a letter if the image is built")
     rows = [
-        (marks.get(one["name"], " "), one["name"], _remarks(one) + one["title"]) for one in targets
+        (marks.get(target["name"], " "), target["name"], _remarks(target) + target["title"])
+        for target in targets
     ]
     write_rows(screen, rows)
 
 
 def _campaigns(screen: Console, answer: Answer, *, whole: bool = True) -> None:
     _heading(screen, _count(answer["campaigns"], "campaign"), "kadenz run NAME")
-    rows = [(one["name"], _origin(one) + one["title"]) for one in answer["campaigns"]]
+    rows = [
+        (campaign["name"], _origin(campaign) + campaign["title"])
+        for campaign in answer["campaigns"]
+    ]
     write_rows(screen, rows, whole=whole)
 
 
 def _loads(screen: Console, answer: Answer) -> None:
     _heading(screen, "Loads", "of this Linux: kadenz run --load NAME; combine with +")
-    missing = [f" ({one['missing']})" if one["missing"] else "" for one in answer["loads"]]
+    missing = [f" ({load['missing']})" if load["missing"] else "" for load in answer["loads"]]
     named = zip(answer["loads"], missing, strict=True)
-    write_rows(screen, [(one["name"], one["title"] + lacks) for one, lacks in named])
+    write_rows(screen, [(load["name"], load["title"] + lacks) for load, lacks in named])
 
 
 def _details(screen: Console, bench: Answer, targets: list[Answer]) -> None:
     """One benchmark in full: end points, source, parameters, and where it runs."""
     screen.print(styled("[bold]{}[/]", bench["name"]))
     write_rows(screen, [(word, bench[key]) for word, key in _ENDS])
-    write_rows(screen, [("--set", *_parameter(one)) for one in bench["params"]])
-    built = [one["name"] for one in targets if one["image"] == "built"]
+    write_rows(screen, [("--set", *_parameter(parameter)) for parameter in bench["params"]])
+    built = [target["name"] for target in targets if target["image"] == "built"]
     said = {name: bench["available"].get(name, "not in its image") for name in built}
     write_rows(
         screen,
@@ -131,9 +141,9 @@ def _details(screen: Console, bench: Answer, targets: list[Answer]) -> None:
 
 def _parameter(param: Answer) -> tuple[str, str]:
     """("size_bytes=60", "4…600"), or the words that it takes."""
-    words = param["words"]
-    initial = words[param["initial"]] if words else param["initial"]
-    values = ", ".join(words) if words else f"{param['low']}…{param['high']}"
+    choices = param["words"]
+    initial = choices[param["initial"]] if choices else param["initial"]
+    values = ", ".join(choices) if choices else f"{param['low']}…{param['high']}"
     return f"{param['name']}={initial}", values
 
 
@@ -170,7 +180,7 @@ def _is_ready(target: Answer) -> bool:
 
 def _marks(targets: list[Answer]) -> dict[str, str]:
     """The letters of targets that are ready."""
-    ready = [one["name"] for one in targets if _is_ready(one)]
+    ready = [target["name"] for target in targets if _is_ready(target)]
     return {name: chr(ord("a") + number) for number, name in enumerate(ready)}
 
 

@@ -59,7 +59,7 @@ def measure_call(call: Call) -> int:
             from kadenz.cli.dry_run import write_dry_run
 
             with display_of(as_json) as display:
-                jobs = [job for one in groups(display) for job in one]
+                jobs = [job for group in groups(display) for job in group]
             write_dry_run(jobs, output, as_json=as_json)
             return EXIT_PASS
         folder = rounds_folder(output) if rounds else output
@@ -183,7 +183,7 @@ def _alone(
         return nullcontext()
     return alone_on_this_linux(
         wait=wait,
-        waiting=lambda words: click.echo(f"waiting: {words}", err=True),
+        waiting=lambda description: click.echo(f"waiting: {description}", err=True),
         stopped=stop.is_set,
     )
 

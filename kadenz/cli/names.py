@@ -39,13 +39,13 @@ def complete_work(
     from kadenz.lab.catalog import known_benchmarks
 
     try:
-        found = dict.fromkeys(inventory.campaign_files(), "campaign")
-        found |= dict.fromkeys(known_benchmarks(), "benchmark")
+        candidates = dict.fromkeys(inventory.campaign_files(), "campaign")
+        candidates |= dict.fromkeys(known_benchmarks(), "benchmark")
     except KadenzError:
         return []
     items = [
         CompletionItem(name, help=kind)
-        for name, kind in found.items()
+        for name, kind in candidates.items()
         if name.startswith(incomplete)
     ]
     return items or [CompletionItem(incomplete, type="file")]  # the user's own campaign

@@ -82,31 +82,40 @@ def _with_options_of(command: Any, wanted: Sequence[type[Choice]]) -> Any:
     return command
 
 
-def declared(one: Option, group: str) -> Callable[[Any], Any]:
+def declared(declaration: Option, group: str) -> Callable[[Any], Any]:
     """A click option for an option of a condition, under the heading `group`."""
-    more: dict[str, Any] = {"multiple": one.many, "metavar": one.metavar or None}
-    if one.notation is not None:
-        more["type"] = KeyValues(one.notation, one.complete, or_file=one.or_file)
-        if one.notation.name:
-            more["metavar"] = f"{one.metavar}[,KEY=VALUE…]"
+    more: dict[str, Any] = {"multiple": declaration.many, "metavar": declaration.metavar or None}
+    if declaration.notation is not None:
+        more["type"] = KeyValues(
+            declaration.notation, declaration.complete, or_file=declaration.or_file
+        )
+        if declaration.notation.name:
+            more["metavar"] = f"{declaration.metavar}[,KEY=VALUE…]"
         else:
             more |= {"multiple": True, "callback": merged}
-            more["metavar"] = one.metavar or "KEY=VALUE[,…]"
-    elif one.kind == "names":
-        more["type"] = click.Choice([key.name for key in one.keys])
+            more["metavar"] = declaration.metavar or "KEY=VALUE[,…]"
+    elif declaration.kind == "names":
+        more["type"] = click.Choice([key.name for key in declaration.keys])
     else:
-        more["type"] = click.Path(path_type=Path) if one.kind == "file" else None
-        if one.complete is not None:
-            more["shell_complete"] = _completion(one)
-    return option(group, one.flag, one.key, help=one.help, keys=one.keys, **more)
+        more["type"] = click.Path(path_type=Path) if declaration.kind == "file" else None
+        if declaration.complete is not None:
+            more["shell_complete"] = _completion(declaration)
+    return option(
+        group,
+        declaration.flag,
+        declaration.key,
+        help=declaration.help,
+        keys=declaration.keys,
+        **more,
+    )
 
 
-def _completion(one: Option) -> Callable[..., list[CompletionItem]]:
+def _completion(declaration: Option) -> Callable[..., list[CompletionItem]]:
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        found = one.complete(incomplete) if one.complete is not None else ()
-        return [CompletionItem(value, help=text or None) for value, text in found]
+        completions = declaration.complete(incomplete) if declaration.complete is not None else ()
+        return [CompletionItem(value, help=text or None) for value, text in completions]
 
     return complete
 

@@ -37,10 +37,10 @@ def profile(quick: bool, **values: Any) -> int:
 
     asked = Asked.of(values)
     recorded = record(asked, {"scope": asked.targets}, quick=quick, profiled=True)
-    found = [(one.folder, read_profiles(read_run(one.folder))) for one in recorded.runs]
+    run_profiles = [(run.folder, read_profiles(read_run(run.folder))) for run in recorded.runs]
     if asked.as_json:
-        print_json([profile for _, profiles in found for profile in profiles])
-    for folder, profiles in found:
+        print_json([profile for _, profiles in run_profiles for profile in profiles])
+    for folder, profiles in run_profiles:
         if profiles:
             _write(folder, profiles, shown=not asked.as_json)
             if not asked.as_json:
@@ -54,9 +54,9 @@ def _write_critical(profiles: Sequence[Any]) -> None:
     from kadenz.cli.tables import write_table
     from kadenz.report.families.critical import table_of_sections
 
-    found = table_of_sections(profiles)
-    if found is not None:
-        write_table(console(), found)
+    table = table_of_sections(profiles)
+    if table is not None:
+        write_table(console(), table)
 
 
 def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:
@@ -68,11 +68,11 @@ def _write(folder: Path, profiles: Sequence[Any], *, shown: bool) -> None:
     if not shown:
         return
     screen = console()
-    for one in profiles:
-        for lane in one.lanes:
-            for table in tables(one, lane):
+    for profile in profiles:
+        for lane in profile.lanes:
+            for table in tables(profile, lane):
                 if table.rows:
                     write_table(screen, table)
-            for remark in remarks(one, lane):
+            for remark in remarks(profile, lane):
                 screen.print(remark)
     screen.print(styled("[dim]{}[/]", str(files[0])), soft_wrap=True)

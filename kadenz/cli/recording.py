@@ -43,7 +43,7 @@ _OPTIONS = (
 
 def recording_options(targets: str, settings: str) -> Callable[[Any], Any]:
     """Adds the options of both commands; `targets` and `settings` are the help of two of them."""
-    own = (
+    command_options = (
         click.option(
             "--target", "targets", multiple=True, shell_complete=complete_target, help=targets
         ),
@@ -51,8 +51,8 @@ def recording_options(targets: str, settings: str) -> Callable[[Any], Any]:
     )
 
     def add(command: Any) -> Any:
-        for one in reversed((*own, *_OPTIONS)):
-            command = one(command)
+        for option in reversed((*command_options, *_OPTIONS)):
+            command = option(command)
         return command
 
     return add
@@ -75,8 +75,8 @@ class Asked:
     @classmethod
     def of(cls, values: dict[str, Any]) -> Asked:
         """From what click passes; the rest are conditions of the image."""
-        own = {key: values.pop(key) for key in list(cls.__dataclass_fields__) if key in values}
-        return cls(**own, conditions=values)
+        fields = {key: values.pop(key) for key in list(cls.__dataclass_fields__) if key in values}
+        return cls(**fields, conditions=values)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Recorded:
         errors = [error for result in self.runs for error in result.failures]
         errors += [result for result in self.results if isinstance(result, KadenzError)]
         codes = [show_error(error) for error in errors]
-        records = [record for one in self.runs for record in one.manifest.records]
+        records = [record for run in self.runs for record in run.manifest.records]
         bad = [record for record in records if record.status in ("failed", "invalid")]
         for record in bad:
             click.echo(f"{record.bench}: {record.status}: {record.reason}", err=True)
@@ -143,6 +143,6 @@ def record(
     return Recorded(results, stop.is_set())
 
 
-def print_json(found: Sequence[Any]) -> None:
+def print_json(entries: Sequence[Any]) -> None:
     """One array on standard output."""
-    write_json(found)
+    write_json(entries)

@@ -146,10 +146,10 @@ def run(**values: Any) -> int:
     """
     from kadenz.cli.run_resume import call_of, repeated
 
-    words = click.get_current_context().meta[WORDS]
+    arguments = click.get_current_context().meta[WORDS]
     options = RunOptions.of(values)
     if options.how.resume:
         return repeated(run, values)
     if not options.what.work:
         raise UsageError("nothing to measure", remedy="Name a campaign or a benchmark")
-    return measure_call(Call(options, call_of(words)))
+    return measure_call(Call(options, call_of(arguments)))

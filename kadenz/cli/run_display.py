@@ -31,8 +31,8 @@ class _Titles(Progress):
         """Notes the titles of the planned points."""
         self._left[target] = TimeLeft(points)
         for point in points:
-            words = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
-            self._planned_titles[target, point.id] = " ".join(words)
+            parts = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
+            self._planned_titles[target, point.id] = " ".join(parts)
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins: the time left is reckoned from here."""

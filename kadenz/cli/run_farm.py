@@ -39,24 +39,24 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
     """
     from kadenz.config.farm import FarmFile, read_farm
 
-    found = FarmFile() if config is None else read_farm(config)
-    places = sorted({own_place(name) for one in requests for name in one.targets} - {""})
-    if places and found.labgrid is None:
+    farm_file = FarmFile() if config is None else read_farm(config)
+    places = sorted({own_place(name) for request in requests for name in request.targets} - {""})
+    if places and farm_file.labgrid is None:
         raise UsageError(
             f"place {places[0]}: no coordinator is configured",
             remedy="Pass --farm CONFIG, a file with [labgrid] coordinator",
         )
     with ExitStack() as stack:
         pool = None
-        if found.dask is not None:
+        if farm_file.dask is not None:
             from kadenz.farm.pool import Pool
 
-            pool = Pool(found.dask)
+            pool = Pool(farm_file.dask)
             stack.callback(pool.close)
         if places:
-            assert found.labgrid is not None
-            links = stack.enter_context(_held(found.labgrid, places))
-            requests = [_at_places(one, links) for one in requests]
+            assert farm_file.labgrid is not None
+            links = stack.enter_context(_held(farm_file.labgrid, places))
+            requests = [_at_places(request, links) for request in requests]
 
         def give(jobs: list[Job]) -> list[Job]:
             from kadenz.farm.order import TIERS
@@ -72,8 +72,8 @@ def on_farm(config: Path | None, requests: Sequence[Request]) -> Iterator[Farm]:
 
 
 def _at_places(request: Request, links: dict[str, BoardLink]) -> Request:
-    own = {name: own_place(name) for name in request.targets}
-    places = {name: links[place] for name, place in own.items() if place}
+    place_names = {name: own_place(name) for name in request.targets}
+    places = {name: links[place] for name, place in place_names.items() if place}
     return dataclasses.replace(request, places=places)
 
 

@@ -64,7 +64,7 @@ class Running:
         octaves = np.log2(np.maximum(warm, 0).astype(np.float64) + 1.0)
         places = np.minimum((octaves * _PARTS).astype(np.int64), self._bins.size - 1)
         self._bins += np.bincount(places, minlength=self._bins.size)
-        number = [one.name for one in self._record.series].index(entry.name)
+        number = [series.name for series in self._record.series].index(entry.name)
         deadline = deadline_of(self._record, self._unit, lane=number)
         if has_interval(self._record, self._record.series[number]):
             return  # a sample is the middle of its interval

@@ -69,13 +69,13 @@ def requests_of(
 
     `instrument` measures all targets; None: the campaign's own.
     """
-    found = []
+    requests = []
     for campaign, entry in _campaigns(work, quick=quick):
         names = _targets(campaign, targets)
         by = {instrument: names} if instrument else _by_instrument(campaign, names)
         measured_by = partial(wanted, instruments=by)
-        found.append(request_of(measured_by, campaign, entry, names, conditions))
-    return found
+        requests.append(request_of(measured_by, campaign, entry, names, conditions))
+    return requests
 
 
 def _by_instrument(
@@ -180,11 +180,11 @@ def _values(key: str, texts: Sequence[str]) -> list[Value]:
 
 def point_of(settings: Sequence[str]) -> dict[str, Value]:
     """The values of --set by key, one each. UsageError for several."""
-    found = overrides_of(settings)
-    for key, values in found.items():
+    overrides = overrides_of(settings)
+    for key, values in overrides.items():
         if len(values) > 1:
             raise UsageError(f"--set {key}: one value, not {len(values)}", remedy=f"--set {key}=60")
-    return {key: values[0] for key, values in found.items()}
+    return {key: values[0] for key, values in overrides.items()}
 
 
 def rounds_folder(output: Path) -> Path:

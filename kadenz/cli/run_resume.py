@@ -24,11 +24,11 @@ _FREE = ("resume", "report", "as_json", "wait", "output", "dry_run", "farm", "fr
 _KEPT = ("farm", "fresh")  # of the earlier call, unless the later one names them
 
 
-def call_of(words: Sequence[str]) -> CallEntry:
+def call_of(arguments: Sequence[str]) -> CallEntry:
     """The entry of this call for the manifest of its runs."""
     from kadenz.config.manifest import CallEntry
 
-    return CallEntry(words=list(words), folder=str(Path.cwd()), lab=_lab())
+    return CallEntry(words=list(arguments), folder=str(Path.cwd()), lab=_lab())
 
 
 def _lab() -> str:
@@ -122,12 +122,15 @@ def _runs(named: str, output: Path | None) -> list[Run]:
         if is_held(path):
             raise at_work(path)
     first = _completed(paths[0])
-    siblings = [one for one in runs_below(first.path.parent) if one.name == first.manifest.name]
-    for one in siblings:
-        _refuse_foreign(one.path)
-        if one.running:
-            raise at_work(one.path)
-    return [first, *(_completed(one.path) for one in siblings if one.path != first.path)]
+    siblings = [run for run in runs_below(first.path.parent) if run.name == first.manifest.name]
+    for sibling in siblings:
+        _refuse_foreign(sibling.path)
+        if sibling.running:
+            raise at_work(sibling.path)
+    return [
+        first,
+        *(_completed(sibling.path) for sibling in siblings if sibling.path != first.path),
+    ]
 
 
 def _refuse_foreign(run: Path) -> None:

@@ -21,7 +21,7 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
     from kadenz.store import read_run
 
     runs = [read_run(folder) for folder in folders]
-    found = [
+    error_rows = [
         {
             "kind": type(error).__name__,
             "message": error.message,
@@ -30,7 +30,7 @@ def write_json(folders: Sequence[Path], errors: Sequence[KadenzError]) -> None:
         }
         for error in errors
     ]
-    output.write_json(as_json(runs, [analyse(run) for run in runs]) | {"errors": found})
+    output.write_json(as_json(runs, [analyse(run) for run in runs]) | {"errors": error_rows})
 
 
 def write_tables(folders: Sequence[Path]) -> None:
@@ -140,47 +140,47 @@ def _narrow(summary: dict[str, Any]) -> Any:
     table.add_column("status", no_wrap=True)
     for row, name in _named(summary):
         unit = [_unit(row)] if len(units) > 1 else []
-        words = [row["status"]]
-        words += ["cut short"] if row["not_measured"] else []
-        words += ["misses"] if row.get("misses") else []
-        table.add_row(name, *_figures(row), *unit, ", ".join(words))
+        statuses = [row["status"]]
+        statuses += ["cut short"] if row["not_measured"] else []
+        statuses += ["misses"] if row.get("misses") else []
+        table.add_row(name, *_figures(row), *unit, ", ".join(statuses))
     return table
 
 
 def _notes(summary: dict[str, Any]) -> list[str]:
     """The status texts that only fit into the wide table."""
-    found = []
+    notes = []
     for row, name in _named(summary):
         if _status(row) != row["status"]:
-            found.append(f"{name}: {_status(row)}")
+            notes.append(f"{name}: {_status(row)}")
         if row.get("per_iteration") is not None:
             each = f"{_number(row['per_iteration'])} {_unit(row)} per iteration"
-            found.append(f"{name}: {each}, empty loop subtracted")
-    return found
+            notes.append(f"{name}: {each}, empty loop subtracted")
+    return notes
 
 
 def _status(row: dict[str, Any]) -> str:
     """The status with its reason, the measured share and the misses."""
-    found = [f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]]
+    parts = [f"{row['status']}: {row['reason']}" if row["reason"] else row["status"]]
     if row["not_measured"]:
         measured = row["planned"] - row["not_measured"]
-        found.append(f"{measured:,} of {row['planned']:,} measured")
+        parts.append(f"{measured:,} of {row['planned']:,} measured")
     if row.get("misses"):
-        found.append(row["misses_text"])
-    return "; ".join(found)
+        parts.append(row["misses_text"])
+    return "; ".join(parts)
 
 
 def _named(summary: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
     """Rows with their names: benchmark, swept parameters, lane."""
     swept = swept_params([(row["bench"], row["params"]) for row in summary["records"]])
-    found = []
+    named_rows = []
     for row in summary["records"]:
-        words = [row["bench"]]
-        words += [f"{k}={v}" for k, v in row["params"].items() if (row["bench"], k) in swept]
+        parts = [row["bench"]]
+        parts += [f"{k}={v}" for k, v in row["params"].items() if (row["bench"], k) in swept]
         if row["lane"] not in ("", "all"):
-            words.append(row["lane"])
-        found.append((row, " ".join(words)))
-    return found
+            parts.append(row["lane"])
+        named_rows.append((row, " ".join(parts)))
+    return named_rows
 
 
 def _figures(row: dict[str, Any]) -> list[str]:

@@ -40,11 +40,11 @@ def runs(folders: tuple[Path, ...], as_json: bool, mend: bool) -> None:
     places = folders or (output_folder(),)
     if mend:
         mend_below(places)
-    found = [run for folder in places for run in runs_below(folder)]
+    known_runs = [run for folder in places for run in runs_below(folder)]
     if as_json:
-        write_json([_row(run) for run in found])
+        write_json([_row(run) for run in known_runs])
     else:
-        _write(found)
+        _write(known_runs)
 
 
 def mend_below(folders: Sequence[Path]) -> None:
@@ -53,7 +53,7 @@ def mend_below(folders: Sequence[Path]) -> None:
     from kadenz.store.names import INTERRUPTED, runs_below
 
     failures = []
-    for run in (one for folder in folders for one in runs_below(folder)):
+    for run in (run for folder in folders for run in runs_below(folder)):
         if run.state == INTERRUPTED:
             try:
                 click.echo(f"completed: {mended(run.path)}", err=True)
@@ -89,7 +89,7 @@ def _row(run: Found) -> dict[str, Any]:
         "campaign": head.campaign.name,
         "quick": head.campaign.quick,
         "instrument": head.target.instrument,
-        "conditions": {one.kind: one.value for one in head.under},
+        "conditions": {condition.kind: condition.value for condition in head.under},
         "round": head.round,
         "created": head.created,
         "duration_s": head.duration_s,
@@ -97,19 +97,19 @@ def _row(run: Found) -> dict[str, Any]:
     }
 
 
-def _write(found: list[Found]) -> None:
+def _write(runs: list[Found]) -> None:
     """A line for each run: its name, its target, and as much of the rest as fits."""
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_rows
     from kadenz.store.names import INTERRUPTED
     from kadenz.store.reader import MEND
 
-    if not found:
+    if not runs:
         click.echo("no runs here; `kadenz run` makes them", err=True)
         return
-    rows = [(run.name, run.head.target.name, _rest(run)) for run in found]
+    rows = [(run.name, run.head.target.name, _rest(run)) for run in runs]
     write_rows(console(), rows, whole=False, indent=0)
-    if any(run.state == INTERRUPTED for run in found):
+    if any(run.state == INTERRUPTED for run in runs):
         click.echo(f"{INTERRUPTED}: its lab was killed; {MEND}", err=True)
 
 
@@ -118,9 +118,9 @@ def _rest(run: Found) -> str:
     from kadenz.store.names import COMPLETE
 
     head = run.head
-    words = [] if run.state == COMPLETE else [run.state]
-    words += [head.campaign.name + (", quick" if head.campaign.quick else "")]
-    words += [entry.label for entry in head.under]
-    words += [] if head.target.instrument == "counter" else [head.target.instrument]
-    words += [f"round {head.round}"] if head.round else []
-    return "; ".join([*words, head.created[:16].replace("T", " ")])
+    parts = [] if run.state == COMPLETE else [run.state]
+    parts += [head.campaign.name + (", quick" if head.campaign.quick else "")]
+    parts += [entry.label for entry in head.under]
+    parts += [] if head.target.instrument == "counter" else [head.target.instrument]
+    parts += [f"round {head.round}"] if head.round else []
+    return "; ".join([*parts, head.created[:16].replace("T", " ")])

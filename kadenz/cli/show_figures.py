@@ -82,13 +82,13 @@ def _narrow(screen: Any, rows: list[_Row], everywhere: dict[str, str]) -> None:
     from kadenz.cli.console import styled
 
     for (bench, unit), group in groupby(rows, key=lambda row: (row.bench, row.unit)):
-        found = list(group)
+        group_rows = list(group)
         heading = [word for word in (everywhere[bench], unit) if word]
         screen.print(styled("[bold]{}[/]  [dim]{}[/]", bench, " · ".join(heading)))
-        measured = [row for row in found if any(row.figures[1:])]
+        measured = [row for row in group_rows if any(row.figures[1:])]
         if measured:
             screen.print(_stacked(measured))
-        for row in found:
+        for row in group_rows:
             where = ", ".join(word for word in (row.point, row.lane) if word and word != "–")
             if row.status.plain != "ok":
                 screen.print(styled("  {}{}", f"{where}{': ' if where else ''}", row.status))
@@ -151,9 +151,9 @@ def _lane_row(record: RecordResult, lane: LaneResult, where: str) -> _Row:
         return _Row(record.bench, where, name, empty, labels.unit(unit), styled("{}", gap))
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     status = _status(lane, alone=len(record.lanes) == 1)
-    said = [one.status(partial(digits.figure, unit=unit)) for one in record.structures]
+    said = [structure.status(partial(digits.figure, unit=unit)) for structure in record.structures]
     if lane is record.main:
-        status += "".join(f"; {words}" for words in said if words)
+        status += "".join(f"; {remark}" for remark in said if remark)
     if lane.modelled is not None:
         status += f"; model {digits.interval(*lane.modelled, unit)}"
     figures = (

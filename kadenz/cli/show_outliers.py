@@ -23,7 +23,7 @@ def write_outliers(screen: Any, result: RunResult) -> None:
         screen.print(styled("\n[bold]{}[/]: {}.", trace.file, trace.sentence))
 
 
-def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) -> None:
+def _lane(screen: Any, record: RecordResult, lane: LaneResult, outliers: Outliers) -> None:
     from rich.padding import Padding
 
     from kadenz.analysis.outliers import left_out_words, sentences
@@ -35,56 +35,56 @@ def _lane(screen: Any, record: RecordResult, lane: LaneResult, found: Outliers) 
     title = styled("[bold]{}[/]  {}  [dim]{}[/]", record.bench, where, labels.unit(record.unit))
     screen.print()
     screen.print(title)
-    if found.maxima:
-        screen.print(_maxima(record, found))
-    for sentence in sentences(found):
+    if outliers.maxima:
+        screen.print(_maxima(record, outliers))
+    for sentence in sentences(outliers):
         screen.print(Padding(sentence[0].upper() + sentence[1:] + ".", (0, 0, 0, 2), expand=False))
-    if left_out_words(found):
+    if left_out_words(outliers):
         screen.print(
-            Padding(styled("[dim]{}[/]", left_out_words(found)), (0, 0, 0, 2), expand=False)
+            Padding(styled("[dim]{}[/]", left_out_words(outliers)), (0, 0, 0, 2), expand=False)
         )
-    causes = found.causes
+    causes = outliers.causes
     if causes is not None and causes.common:
-        screen.print(_factors(found))
+        screen.print(_factors(outliers))
 
 
-def _maxima(record: RecordResult, found: Outliers) -> Any:
+def _maxima(record: RecordResult, outliers: Outliers) -> Any:
     from rich.table import Table
 
     from kadenz.analysis.outliers import context_words
     from kadenz.report import digits
 
-    numbered = any(one.cycle is not None for one in found.maxima)
+    numbered = any(maximum.cycle is not None for maximum in outliers.maxima)
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("  value", justify="right", no_wrap=True)
     table.add_column("cycle" if numbered else "sample", justify="right", no_wrap=True)
-    if found.maxima[0].seconds is not None:
+    if outliers.maxima[0].seconds is not None:
         table.add_column("at", justify="right", no_wrap=True)
-    if found.recorded:
+    if outliers.recorded:
         table.add_column("context")
-    for one in found.maxima:
-        at = [] if one.seconds is None else [f"{one.seconds:,.3f} s"]
-        context = [context_words(one.context)] if found.recorded else []
+    for maximum in outliers.maxima:
+        at = [] if maximum.seconds is None else [f"{maximum.seconds:,.3f} s"]
+        context = [context_words(maximum.context)] if outliers.recorded else []
         table.add_row(
-            f"  {digits.figure(one.value, record.unit)}",
-            digits.count(one.cycle if one.cycle is not None else one.index),
+            f"  {digits.figure(maximum.value, record.unit)}",
+            digits.count(maximum.cycle if maximum.cycle is not None else maximum.index),
             *at,
             *context,
         )
     return table
 
 
-def _factors(found: Outliers) -> Any:
+def _factors(outliers: Outliers) -> Any:
     from rich.table import Table
 
     from kadenz.analysis.outliers import event_words, odds, percent
 
-    assert found.causes is not None
+    assert outliers.causes is not None
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("  the sample")
     for name in ("worst", "others", "odds", "95 %", "p"):
         table.add_column(name, justify="right", no_wrap=True)
-    for factor in found.causes.common:
+    for factor in outliers.causes.common:
         table.add_row(
             f"  {event_words(factor)}",
             percent(factor.worst_share),

@@ -43,12 +43,12 @@ def write_rows(
     ]
     margin = indent + sum(widths) + 2 * len(widths)
     left = max(20, screen.width - margin)
-    for *names, words in rows:
+    for *names, text in rows:
         named = zip(names, widths, strict=True)
         head = " " * indent + "".join(f"{name:{width}}  " for name, width in named)
-        lines = wrap(words, left) or [""]
-        if not whole and len(words) > left:
-            lines = [f"{words[: left - 1]}…"]
+        lines = wrap(text, left) or [""]
+        if not whole and len(text) > left:
+            lines = [f"{text[: left - 1]}…"]
         for line in lines:
             screen.print(f"{head}{line}".rstrip(), soft_wrap=True)
             head = " " * margin

@@ -67,11 +67,11 @@ def trace(instrument: Instrument, **values: Any) -> int:
     recorded = record(
         asked, _by_instrument(asked.targets, instrument), defaults=_length(asked), traced=True
     )
-    found = [(one.folder, timelines_of(read_run(one.folder))) for one in recorded.runs]
+    run_timelines = [(run.folder, timelines_of(read_run(run.folder))) for run in recorded.runs]
     if asked.as_json:
-        print_json([timeline for _, timelines in found for timeline in timelines])
+        print_json([timeline for _, timelines in run_timelines for timeline in timelines])
     codes = [recorded.exit_code()]
-    for folder, timelines in found:
+    for folder, timelines in run_timelines:
         if timelines:
             _write(folder, timelines, shown=not asked.as_json)
         else:
@@ -92,7 +92,7 @@ def _recordings(asked: Asked) -> int:
             f"{asked.work[0]}: a recording takes no target, benchmark or setting",
             remedy="kadenz trace FILE.dat",
         )
-    found = []
+    timelines = []
     for word in asked.work:
         file = Path(word)
         timeline = recorded_timeline(events_of(reported(file)), file.name)
@@ -101,10 +101,10 @@ def _recordings(asked: Asked) -> int:
                 f"{file}: no program starts in this recording",
                 remedy="trace-cmd record -F -c -C mono -e sched -e irq -e syscalls PROGRAM",
             )
-        found.append(timeline)
+        timelines.append(timeline)
         _write(asked.output or file.parent, [timeline], shown=not asked.as_json)
     if asked.as_json:
-        print_json(found)
+        print_json(timelines)
     return EXIT_PASS
 
 
@@ -127,7 +127,7 @@ def _length(asked: Asked) -> dict[str, list[int]]:
     from kadenz.config.target_name import parse_target
     from kadenz.lab.profile.watching import records_releases
 
-    if {"samples", "seconds"} & {one.partition("=")[0] for one in asked.settings}:
+    if {"samples", "seconds"} & {setting.partition("=")[0] for setting in asked.settings}:
         return {}
     periodic = all(records_releases(parse_target(name)) for name in asked.targets)
     return {"seconds": [_SECONDS]} if periodic else {"samples": [_SAMPLES]}
@@ -142,12 +142,12 @@ def _by_instrument(targets: Sequence[str], instrument: Instrument) -> dict[Instr
     motion = [name for name in host if records_releases(parse_target(name))]
     rest = [name for name in targets if name not in host]
     linux = [name for name in host if name not in motion]
-    found: dict[Instrument, list[str]] = {instrument: rest} if rest or not host else {}
+    by_instrument: dict[Instrument, list[str]] = {instrument: rest} if rest or not host else {}
     if linux:
-        found["ftrace"] = linux
+        by_instrument["ftrace"] = linux
     if motion:
-        found["counter"] = motion
-    return found
+        by_instrument["counter"] = motion
+    return by_instrument
 
 
 def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:
@@ -156,13 +156,13 @@ def _write(folder: Path, timelines: Sequence[Timeline], *, shown: bool) -> None:
     from kadenz.report.timelines import shares, write_files
 
     files = write_files(timelines, folder)
-    for one in timelines:
-        for warning in one.warnings:
-            click.echo(f"warning: {one.bench}: {warning}", err=True)
+    for timeline in timelines:
+        for warning in timeline.warnings:
+            click.echo(f"warning: {timeline.bench}: {warning}", err=True)
     if not shown:
         return
     screen = console()
-    for one in timelines:
-        write_table(screen, shares(one))
+    for timeline in timelines:
+        write_table(screen, shares(timeline))
     for file in files:
         screen.print(styled("[dim]{}[/]", str(file)), soft_wrap=True)

@@ -96,11 +96,11 @@ def plan(profile: Words, as_json: bool) -> None:
     kadenz tune plan latency
     kadenz tune plan isolated,cpus=2-3
     """
-    made, _ = _plan(profile.name, **profile.keys)
+    tuning_plan, _ = _plan(profile.name, **profile.keys)
     if as_json:
-        write_json(_plan_json(made))
+        write_json(_plan_json(tuning_plan))
         return
-    _print_plan(made)
+    _print_plan(tuning_plan)
 
 
 @tune.command()
@@ -115,20 +115,20 @@ def apply(profile: Words, as_json: bool) -> int:
     from kadenz.tuning import lifecycle
     from kadenz.tuning.machine import Machine
 
-    made, digest = _plan(profile.name, **profile.keys)
+    tuning_plan, digest = _plan(profile.name, **profile.keys)
     with _signals_interrupt():
-        journal = lifecycle.apply(Machine(), made, digest)
+        journal = lifecycle.apply(Machine(), tuning_plan, digest)
     failed = [step for step in journal.steps if step.outcome == "failed"]
     if as_json:
         write_json(
             {
-                "profile": made.profile,
+                "profile": tuning_plan.profile,
                 "applied": journal.head.applied,
                 "steps": [_step_json(step) for step in journal.steps],
             }
         )
     else:
-        _print_applied(made, journal.steps, failed)
+        _print_applied(tuning_plan, journal.steps, failed)
     return EXIT_FAILED if failed else 0
 
 
@@ -153,8 +153,8 @@ def verify(as_json: bool) -> int:
     checks = lifecycle.verify(machine, there.journal)
     unread = ""
     try:
-        made, _ = _plan(head.profile, head.cpus)
-        checks += lifecycle.appeared(machine, made, there.journal)
+        tuning_plan, _ = _plan(head.profile, head.cpus)
+        checks += lifecycle.appeared(machine, tuning_plan, there.journal)
     except KadenzError as error:
         unread = f"cannot check for new threads and interrupts: {error.message}"
     wrong = [check for check in checks if check.state in ("changed", "failed", "new")]
@@ -199,7 +199,7 @@ def restore(changed_by_others: str | None, as_json: bool) -> int:
     with _signals_interrupt():
         taken = lifecycle.restore(machine, others)
     assert there is not None
-    left = [one for one in taken if one.result in ("changed by others", "failed")]
+    left = [value for value in taken if value.result in ("changed by others", "failed")]
     if as_json:
         write_json(
             {
@@ -284,14 +284,14 @@ def _step_json(step: Step) -> dict[str, Any]:
     return {**_change_json(step.change), "outcome": step.outcome, "why": step.why}
 
 
-def _plan_json(made: Plan) -> dict[str, Any]:
+def _plan_json(plan: Plan) -> dict[str, Any]:
     from kadenz.config.processors import show_cpus
 
     return {
-        "profile": made.profile,
-        "title": made.tuning.title,
-        "notes": list(made.tuning.notes),
-        "realtime_cpus": show_cpus(made.realtime),
+        "profile": plan.profile,
+        "title": plan.tuning.title,
+        "notes": list(plan.tuning.notes),
+        "realtime_cpus": show_cpus(plan.realtime),
         "items": [
             {
                 "key": item.key,
@@ -303,7 +303,7 @@ def _plan_json(made: Plan) -> dict[str, Any]:
                 "changes": [_change_json(change) for change in item.changes],
                 "as_wanted": [_change_json(change) for change in item.as_wanted],
             }
-            for item in made.items
+            for item in plan.items
         ],
     }
 
@@ -315,28 +315,28 @@ def _console() -> Any:
     return console()
 
 
-def _print_plan(made: Plan) -> None:
+def _print_plan(plan: Plan) -> None:
     from kadenz.cli.console import styled
     from kadenz.config.processors import show_cpus
 
     screen = _console()
-    screen.print(styled("[bold]{}[/]  {}", made.profile, made.tuning.title))
-    for note in made.tuning.notes:
+    screen.print(styled("[bold]{}[/]  {}", plan.profile, plan.tuning.title))
+    for note in plan.tuning.notes:
         screen.print(_indented(note, 2))
-    if made.realtime:
-        kept, rest = show_cpus(made.realtime), show_cpus(made.housekeeping)
+    if plan.realtime:
+        kept, rest = show_cpus(plan.realtime), show_cpus(plan.housekeeping)
         screen.print(f"  processors for real-time work: {kept}; for everything else: {rest}")
     for title, items in (
-        ("Would change", [item for item in made.items if item.changes]),
-        ("Already set", [i for i in made.items if i.as_wanted and not i.changes]),
-        ("Not available on this machine", [item for item in made.items if item.missing]),
+        ("Would change", [item for item in plan.items if item.changes]),
+        ("Already set", [i for i in plan.items if i.as_wanted and not i.changes]),
+        ("Not available on this machine", [item for item in plan.items if item.missing]),
     ):
         if items:
             screen.print(styled("\n[bold]{}[/]", title))
         for item in items:
             _print_item(screen, item)
     screen.print(
-        styled("\n[dim]Nothing was changed. To apply: kadenz tune apply {}[/]", made.profile)
+        styled("\n[dim]Nothing was changed. To apply: kadenz tune apply {}[/]", plan.profile)
     )
 
 
@@ -378,19 +378,19 @@ def _grouped(changes: Sequence[Change]) -> list[str]:
     ]
 
 
-def _print_applied(made: Plan, steps: Sequence[Step], failed: Sequence[Step]) -> None:
+def _print_applied(plan: Plan, steps: Sequence[Step], failed: Sequence[Step]) -> None:
     from kadenz.cli.console import styled
 
     screen = _console()
     changed = [s for s in steps if s.outcome == "done" and s.change.was != s.change.value]
-    screen.print(styled("[green]✓[/] {}: {} values changed", made.profile, len(changed)))
+    screen.print(styled("[green]✓[/] {}: {} values changed", plan.profile, len(changed)))
     for step in failed:
         change = step.change
         screen.print(
             styled("[red]✗[/] {}", f"{change.key}: {change.what} stays {change.was}: {step.why}"),
             soft_wrap=True,
         )
-    for item in made.items:
+    for item in plan.items:
         if item.missing:
             screen.print(styled("[dim]- {}: {}[/]", item.key, item.missing), soft_wrap=True)
     screen.print(styled("[dim]To revert: kadenz tune restore[/]"))
@@ -409,12 +409,14 @@ def _print_checks(
     screen.print(f"{holds} values are in effect{ended}")
     for check in wrong:
         change = check.change
-        words = {
+        finding = {
             "changed": f"is {check.now}, not {change.value}",
             "failed": f"was never set: {check.why}",
             "new": f"is new, with {check.now} instead of {change.value}",
         }[check.state]
-        screen.print(styled("[red]✗[/] {}", f"{change.key}: {change.what} {words}"), soft_wrap=True)
+        screen.print(
+            styled("[red]✗[/] {}", f"{change.key}: {change.what} {finding}"), soft_wrap=True
+        )
     if unread:
         screen.print(styled("[yellow]![/] {}", unread), soft_wrap=True)
     if wrong:
@@ -432,20 +434,20 @@ def _print_taken(there: InForce, taken: Sequence[Taken], left: Sequence[Taken]) 
             f"{head.applied}. Its journal is archived."
         )
         return
-    back = sum(1 for one in taken if one.result == "restored")
+    back = sum(1 for value in taken if value.result == "restored")
     screen.print(styled("[green]✓[/] {}: {} values restored", head.profile, back))
-    for one in taken:
-        change = one.change
-        words = {
-            "changed by others": f"is {one.now}: others changed it from {change.value}; before "
+    for value in taken:
+        change = value.change
+        outcome = {
+            "changed by others": f"is {value.now}: others changed it from {change.value}; before "
             f"the tuning it was {change.was}",
-            "failed": f"could not be restored to {change.was}: {one.why}",
-            "kept": f"stays {one.now}; before the tuning it was {change.was}",
-        }.get(one.result)
-        if words:
-            mark = "[red]✗[/] {} {}" if one in left else "[dim]-[/] {} {}"
-            screen.print(styled(mark, change.what, words), soft_wrap=True)
-    if any(one.result == "changed by others" for one in left):
+            "failed": f"could not be restored to {change.was}: {value.why}",
+            "kept": f"stays {value.now}; before the tuning it was {change.was}",
+        }.get(value.result)
+        if outcome:
+            mark = "[red]✗[/] {} {}" if value in left else "[dim]-[/] {} {}"
+            screen.print(styled(mark, change.what, outcome), soft_wrap=True)
+    if any(value.result == "changed by others" for value in left):
         screen.print(
             "They were left unchanged. To decide: kadenz tune restore --changed-by-others "
             "keep|overwrite",
