@@ -43,14 +43,14 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     a sample file is damaged, if it is still being measured, or if the store takes no more: nothing
     of the run is then visible, and adding it again completes it.
     """
-    made = run.manifest
-    if run.path.name != made.id and run.path.name.endswith(".partial"):
+    manifest = run.manifest
+    if run.path.name != manifest.id and run.path.name.endswith(".partial"):
         raise StoreError(
             f"{run.path}: still being measured, or its lab was killed",
             remedy=f"Wait for its end; after a kill, {MEND}",
         )
-    month = month_of(made)
-    where = run_object(month, made.id)
+    month = month_of(manifest)
+    where = run_object(month, manifest.id)
     if place.exists(where):
         return _already(place, where, run)
     _claim(place, run)
@@ -59,15 +59,15 @@ def add(place: Place, run: Run, *, label: str = "", commit: str = "") -> Added:
     parts = []
     for bench, table in sample_tables(run):
         samples += table.num_rows
-        parts.append(samples_object(made.target.name, bench, month, made.id))
+        parts.append(samples_object(manifest.target.name, bench, month, manifest.id))
         place.write(parts[-1], _parquet(table))
     rows = lane_rows(run, label=label, commit=commit, added=now.isoformat())
     if not place.write(where, _parquet(rows), new=True):
         return _already(place, where, run)
     _complete(place, run, parts)
-    ahead = datetime.fromisoformat(made.created) > now
-    note = f"measured at {made.created}, which is later than now: was a clock set back?"
-    return Added(made.id, True, samples, note if ahead else "")
+    ahead = datetime.fromisoformat(manifest.created) > now
+    note = f"measured at {manifest.created}, which is later than now: was a clock set back?"
+    return Added(manifest.id, True, samples, note if ahead else "")
 
 
 def renamed(run: Run, id: str, parent: Path) -> Run:

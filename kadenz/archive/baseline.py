@@ -24,39 +24,43 @@ class Baseline:
     steps: list[tuple[Series, Step]] = field(default_factory=list)
 
 
-def baseline_of(place: Place, label: str, made: Manifest, most: int) -> Baseline:
-    """The newest complete runs with `label` of the same system as `made`, at most `most` a point.
+def baseline_of(place: Place, label: str, manifest: Manifest, most: int) -> Baseline:
+    """The newest complete runs with `label` of the system of `manifest`, at most `most` a point.
 
     The same system: target, instrument, conditions, `--quick`, and on this Linux the processor.
-    `made` itself does not count.
+    The run of `manifest` itself does not count.
     """
-    found = Baseline()
-    target = made.target.name
-    every, points = histories_beside(place, made, (target,), label=label)
-    own = {(one.bench, points.of(target, one.bench, one.params)) for one in made.records}
+    baseline = Baseline()
+    target = manifest.target.name
+    every, points = histories_beside(place, manifest, (target,), label=label)
+    measured_points = {
+        (record.bench, points.of(target, record.bench, record.params))
+        for record in manifest.records
+    }
     series = [
-        (point, one)
-        for one in every
-        if _is_same(one, made)
-        and (point := (one.bench, points.of(target, one.bench, one.params))) in own
+        (point, history)
+        for history in every
+        if _is_same(history, manifest)
+        and (point := (history.bench, points.of(target, history.bench, history.params)))
+        in measured_points
     ]
     since: dict[tuple[str, Named], str] = {}
-    for point, one in series:
-        if one.steps:
-            found.steps.append((one, one.steps[-1]))
-            begin = one.steps[-1].latest.created
+    for point, history in series:
+        if history.steps:
+            baseline.steps.append((history, history.steps[-1]))
+            begin = history.steps[-1].latest.created
             since[point] = max(begin, since.get(point, begin))
-    for point, one in series:
-        for run in [p for p in one.points if p.created >= since.get(point, "")][-most:]:
-            found.runs.setdefault(run.run, set()).add(run.record)
-    return found
+    for point, history in series:
+        for run in [p for p in history.points if p.created >= since.get(point, "")][-most:]:
+            baseline.runs.setdefault(run.run, set()).add(run.record)
+    return baseline
 
 
-def _is_same(series: Series, made: Manifest) -> bool:
+def _is_same(series: Series, manifest: Manifest) -> bool:
     return (
-        series.target == made.target.name
-        and series.instrument == made.target.instrument
-        and series.conditions == system_conditions(made)
-        and series.quick == made.campaign.quick
-        and series.host in ("", host_text(made))
+        series.target == manifest.target.name
+        and series.instrument == manifest.target.instrument
+        and series.conditions == system_conditions(manifest)
+        and series.quick == manifest.campaign.quick
+        and series.host in ("", host_text(manifest))
     )

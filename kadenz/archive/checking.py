@@ -45,52 +45,56 @@ def check(place: Place, progress: Callable[[int, int], None]) -> Findings:
 
     `progress` gets the number of checked runs and of all.
     """
-    found = Findings()
-    every, found.foreign = place.sorted_out(EVERY_RUN)
+    findings = Findings()
+    every, findings.foreign = place.sorted_out(EVERY_RUN)
     objects: set[str] = set()  # of intact runs
-    for number, one in enumerate(every):
+    for number, object_name in enumerate(every):
         progress(number, len(every))
-        month, id = run_of(one)
+        month, id = run_of(object_name)
         try:
-            objects |= objects_of(_checked(place, one), month)
+            objects |= objects_of(_checked(place, object_name), month)
         except NewerRun:
-            found.newer.append(id)
+            findings.newer.append(id)
         except StoreError as error:
-            found.damaged[id] = error.message
+            findings.damaged[id] = error.message
         else:
-            found.runs += 1
-            if seal.intact(place.read(one)) is None:
-                found.unsealed.append(id)
+            findings.runs += 1
+            if seal.intact(place.read(object_name)) is None:
+                findings.unsealed.append(id)
     progress(len(every), len(every))
-    _look_for_the_rest(place, found, objects)
-    return found
+    _look_for_the_rest(place, findings, objects)
+    return findings
 
 
-def _checked(place: Place, one: str) -> Manifest:
+def _checked(place: Place, object_name: str) -> Manifest:
     """The manifest of a run whose samples and rows are those that were added; else StoreError."""
-    month, id = run_of(one)
-    rows = lane_table(place, one)
+    month, id = run_of(object_name)
+    rows = lane_table(place, object_name)
     with tempfile.TemporaryDirectory() as scratch:
-        made = restore_into(place, month, id, Path(scratch))
+        manifest = restore_into(place, month, id, Path(scratch))
         digest = digest_of(read_run(scratch))
-    lanes = [(x.id, lane) for x in made.records for lane in [y.name for y in x.series] or [""]]
+    lanes = [
+        (record.id, lane)
+        for record in manifest.records
+        for lane in [series.name for series in record.series] or [""]
+    ]
     names = [texts_of(rows[column]) for column in ("run", "digest", "lane")]
     stored = zip(rows["record"].to_pylist(), *names, strict=True)
     if [*stored] != [(record, id, digest, lane) for record, lane in lanes]:
-        raise place.damaged(one, f"its rows are not those of the run {id}")
-    return made
+        raise place.damaged(object_name, f"its rows are not those of the run {id}")
+    return manifest
 
 
-def _look_for_the_rest(place: Place, found: Findings, objects: set[str]) -> None:
+def _look_for_the_rest(place: Place, findings: Findings, objects: set[str]) -> None:
     """Enters objects that are not of a run, fragments of objects, and what is none."""
     parts: list[str] = []
     for pattern in (EVERY_SAMPLES, EVERY_TEXTS):
         there, foreign = place.sorted_out(pattern)
         parts += there
-        found.foreign |= foreign
-    lost = [one for one in parts if one not in objects and not _has_run(place, one)]
-    for one in [*lost, *place.fragments()]:
-        (found.orphans if place.is_old(one) else found.recent).append(one)
+        findings.foreign |= foreign
+    lost = [part for part in parts if part not in objects and not _has_run(place, part)]
+    for object_name in [*lost, *place.fragments()]:
+        (findings.orphans if place.is_old(object_name) else findings.recent).append(object_name)
 
 
 def _has_run(place: Place, part: str) -> bool:
@@ -104,7 +108,7 @@ def _has_run(place: Place, part: str) -> bool:
         return True
 
 
-def mend(place: Place, found: Findings) -> int:
+def mend(place: Place, findings: Findings) -> int:
     """Removes orphans, and all objects of damaged runs, which can then be added again.
 
     A part stays if its run was added meanwhile, and an orphan also if it was written again. Returns
@@ -112,34 +116,35 @@ def mend(place: Place, found: Findings) -> int:
     """
     count = 0
 
-    def remove(one: str) -> None:
+    def remove(object_name: str) -> None:
         nonlocal count
-        place.remove(one)
+        place.remove(object_name)
         count += 1
 
-    for one in found.orphans:
-        if place.is_old(one) and not (is_object(one) and _has_run(place, one)):
-            remove(one)
-    for id in found.damaged:
-        rows = [one for one in _named(place, EVERY_RUN, id) if _is_damaged(place, one)]
-        for one in rows:
-            remove(one)  # first: from now on it is not visible
+    for object_name in findings.orphans:
+        if place.is_old(object_name) and not (
+            is_object(object_name) and _has_run(place, object_name)
+        ):
+            remove(object_name)
+    for id in findings.damaged:
+        rows = [row for row in _named(place, EVERY_RUN, id) if _is_damaged(place, row)]
+        for object_name in rows:
+            remove(object_name)  # first: from now on it is not visible
         patterns = (EVERY_SAMPLES, EVERY_TEXTS) if rows else ()
-        for one in (one for pattern in patterns for one in _named(place, pattern, id)):
-            if not _has_run(place, one):
-                remove(one)
+        for object_name in (part for pattern in patterns for part in _named(place, pattern, id)):
+            if not _has_run(place, object_name):
+                remove(object_name)
     return count
 
 
 def _named(place: Place, pattern: str, id: str) -> list[str]:
     """The objects of a run among those that match."""
-    own = pattern.replace("/*.", f"/{glob.escape(id)}.")
-    return place.sorted_out(own)[0]
+    return place.sorted_out(pattern.replace("/*.", f"/{glob.escape(id)}."))[0]
 
 
-def _is_damaged(place: Place, one: str) -> bool:
+def _is_damaged(place: Place, object_name: str) -> bool:
     try:
-        _checked(place, one)
+        _checked(place, object_name)
     except NewerRun:
         return False
     except StoreError:

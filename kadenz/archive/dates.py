@@ -16,12 +16,12 @@ _ID = re.compile(r"\d{8}-\d{6}-(?P<system>.+)")
 
 def newest_of_each_system(place: Place) -> dict[str, str]:
     """The id of the newest run of each system, by the end of its id."""
-    found: dict[str, str] = {}
+    newest: dict[str, str] = {}
     runs, _ = place.sorted_out(EVERY_RUN)
     for id in sorted(id for _, id in map(run_of, runs)):
         if match := _ID.fullmatch(id):
-            found[match["system"]] = max(id, found.get(match["system"], ""))
-    return found
+            newest[match["system"]] = max(id, newest.get(match["system"], ""))
+    return newest
 
 
 def dated_back(id: str, newest: dict[str, str]) -> str:

@@ -113,11 +113,11 @@ class Series:
     @property
     def worst(self) -> dict[str, float]:
         """The largest value of any sample, by month."""
-        found: dict[str, float] = {}
+        by_month: dict[str, float] = {}
         for point in self.points:
             month = point.created[:7]
-            found[month] = max(point.worst, found.get(month, point.worst))
-        return found
+            by_month[month] = max(point.worst, by_month.get(month, point.worst))
+        return by_month
 
 
 def histories(
@@ -160,16 +160,18 @@ def histories_beside(
     for plain in rows.rows:
         row = _row(place, plain)
         wanted = not selectors or any(
-            fnmatch.fnmatchcase(text, one) for one in selectors for text in (row.target, row.bench)
+            fnmatch.fnmatchcase(text, selector)
+            for selector in selectors
+            for text in (row.target, row.bench)
         )
         if wanted and label in ("", row.label) and row.run != without:
             groups.setdefault(row[:_KEYS], []).append(row)
     newest = [members[-1] for members in groups.values()]
-    stored = [(one.target, one.bench, _params(place, one), one.month, one.run) for one in newest]
+    stored = [(row.target, row.bench, _params(place, row), row.month, row.run) for row in newest]
     points = ArchivedPoints(place, stored, beside)
     joined = _joined(place, groups, points)
-    found = [_series(place, members) for _, members in sorted(joined.items())]
-    return _with_reasons(place, con, found), points
+    all_series = [_series(place, members) for _, members in sorted(joined.items())]
+    return _with_reasons(place, con, all_series), points
 
 
 _Groups = dict[tuple[Any, ...], list[_Row]]
@@ -177,15 +179,15 @@ _Groups = dict[tuple[Any, ...], list[_Row]]
 
 def _joined(place: Place, groups: _Groups, points: ArchivedPoints) -> _Groups:
     """The rows by point: those of one point, some without a parameter, are one series."""
-    found: _Groups = {}
+    joined: _Groups = {}
     for members in groups.values():
         first = members[0]
         text = params_text(dict(points.of(first.target, first.bench, _params(place, first))))
         for row in members:
-            own = row._replace(params=text)
-            found.setdefault(own[:_KEYS], []).append(own)
+            complete_row = row._replace(params=text)
+            joined.setdefault(complete_row[:_KEYS], []).append(complete_row)
     return {
-        key: sorted(rows, key=lambda row: (row.created, row.run)) for key, rows in found.items()
+        key: sorted(rows, key=lambda row: (row.created, row.run)) for key, rows in joined.items()
     }
 
 
@@ -207,15 +209,15 @@ def _decoded(place: Place, row: _Row, text: str, kind: Any) -> Any:
 
 
 def _params(place: Place, row: _Row) -> Params:
-    found: Params = _decoded(place, row, row.params, Params)
-    return found
+    params: Params = _decoded(place, row, row.params, Params)
+    return params
 
 
-def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
+def _with_reasons(place: Place, con: Any, all_series: list[Series]) -> list[Series]:
     """Reads the configuration of the runs beside steps, and of no other: it is long."""
-    beside = {p.run for one in found for s in one.steps for p in (s.earliest, s.latest)}
+    beside = {p.run for series in all_series for s in series.steps for p in (s.earliest, s.latest)}
     if not beside:
-        return found
+        return all_series
     sql = (
         "SELECT run, any_value(month), any_value(configuration) FROM records WHERE run IN $runs "
         "GROUP BY run"
@@ -229,13 +231,13 @@ def _with_reasons(place: Place, con: Any, found: list[Series]) -> list[Series]:
             raise place.damaged(run_object(month, run), f"configuration: {error}") from None
     return [
         replace(
-            one,
+            series,
             steps=tuple(
                 replace(step, reasons=_reasons(texts[step.earliest.run], texts[step.latest.run]))
-                for step in one.steps
+                for step in series.steps
             ),
         )
-        for one in found
+        for series in all_series
     ]
 
 
@@ -243,16 +245,16 @@ def _series(place: Place, rows: list[_Row]) -> Series:
     first = rows[0]
     points = tuple(
         Point(
-            one.run,
-            one.record,
-            one.created,
-            one.commit,
-            one.label,
-            one.value,
-            one.worst,
-            one.n,
+            row.run,
+            row.record,
+            row.created,
+            row.commit,
+            row.label,
+            row.value,
+            row.worst,
+            row.n,
         )
-        for one in rows
+        for row in rows
     )
     steps, note = _steps(points, exact=first.tier in REPEATABLE)
     return Series(
@@ -286,14 +288,14 @@ def _steps(points: tuple[Point, ...], *, exact: bool) -> tuple[list[Step], str]:
         changes = change_points(values)
     return [
         Step(
-            earliest=points[one.first - 1],
-            latest=points[one.last],
-            before=one.before,
-            after=one.after,
-            p=one.p,
+            earliest=points[change.first - 1],
+            latest=points[change.last],
+            before=change.before,
+            after=change.after,
+            p=change.p,
             exact=exact,
         )
-        for one in changes
+        for change in changes
     ], ""
 
 

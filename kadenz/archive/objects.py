@@ -47,12 +47,12 @@ def samples_object(target: str, bench: str, month: str, id: str) -> str:
 
 def is_object(relative: str) -> bool:
     """Whether this is the name of an object of a run; kadenz gave no other."""
-    found = _NAME.fullmatch(relative)
-    return found is not None and is_name(found[2])
+    match = _NAME.fullmatch(relative)
+    return match is not None and is_name(match[2])
 
 
 def run_of(relative: str) -> tuple[str, str]:
     """Month and id of the run to which an object belongs."""
-    found = _NAME.fullmatch(relative)
-    assert found is not None
-    return found[1], found[2]
+    match = _NAME.fullmatch(relative)
+    assert match is not None
+    return match[1], match[2]

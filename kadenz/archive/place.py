@@ -87,17 +87,17 @@ class Place:
 
         A pipe would be waited for, a link leads elsewhere, and no run is under another name.
         """
-        found = self._found(pattern)
-        linked = self._behind_links(found)
+        entries = self._found(pattern)
+        linked = self._behind_links(entries)
         foreign = {}
-        for name, facts in sorted(found.items()):
+        for name, facts in sorted(entries.items()):
             if not is_object(name):
                 foreign[name] = "its name is not that of an object"
             elif facts.get("islink") or name in linked:
                 foreign[name] = "a link, which is not followed"
             elif facts["type"] != "file":
                 foreign[name] = "not a file"
-        return sorted(found.keys() - foreign.keys()), foreign
+        return sorted(entries.keys() - foreign.keys()), foreign
 
     def _found(self, pattern: str) -> dict[str, dict[str, Any]]:
         """Facts of the store about each name that matches."""
@@ -106,8 +106,8 @@ class Place:
         slashes = pattern.count("/")
         depth = slashes - below.count("/") + (not below)
         root = f"{self.root}/{below}"
-        found = self.fs.find(root, maxdepth=depth, withdirs=True, detail=True)
-        facts = {str(path)[len(self.root) + 1 :]: one for path, one in found.items()}
+        listing = self.fs.find(root, maxdepth=depth, withdirs=True, detail=True)
+        facts = {str(path)[len(self.root) + 1 :]: info for path, info in listing.items()}
         # With as many slashes as the pattern has, no `*` of it can match one.
         alike = [name for name in facts if name and name.count("/") == slashes]
         return {name: facts[name] for name in fnmatch.filter(alike, pattern)}
@@ -183,8 +183,8 @@ class Place:
             return []
         every = (HEAD, EVERY_RUN, EVERY_TEXTS, EVERY_SAMPLES)
         folders = [pattern.rpartition("/")[0] for pattern in every]
-        hidden = [one for folder in folders for one in self.objects(f"{folder}/.*".lstrip("/"))]
-        left = [one for one in hidden if _FRESH.fullmatch(Path(one).name)]
+        hidden = [name for folder in folders for name in self.objects(f"{folder}/.*".lstrip("/"))]
+        left = [name for name in hidden if _FRESH.fullmatch(Path(name).name)]
         return sorted({*left} - self._behind_links(left))
 
     def is_old(self, relative: str) -> bool:
@@ -287,14 +287,14 @@ def need_pyarrow() -> Any:
 
 def _check_format(place: Place) -> None:
     try:
-        found = read_json(place.read(HEAD), _Head).kadenz_archive
+        version = read_json(place.read(HEAD), _Head).kadenz_archive
     except msgspec.DecodeError:
         raise StoreError(
             f"{place.url(HEAD)}: damaged", remedy='Write {"kadenz_archive": 1} into it'
         ) from None
-    if found > FORMAT:
+    if version > FORMAT:
         raise StoreError(
-            f"{place.text}: an archive of format {found}; this version reads up to {FORMAT}",
+            f"{place.text}: an archive of format {version}; this version reads up to {FORMAT}",
             remedy="Update kadenz",
         )
 

@@ -28,13 +28,13 @@ class ArchivedPoints:
         runs: dict[tuple[str, str], dict[frozenset[str], tuple[str, str] | None]] = {}
         for target, bench, params, month, run in stored:
             runs.setdefault((target, bench), {}).setdefault(frozenset(params), (month, run))
-        own: Sequence[RecordEntry] = _usable(beside) if beside is not None else ()
-        for record in own:
+        records: Sequence[RecordEntry] = _usable(beside) if beside is not None else ()
+        for record in records:
             assert beside is not None
             named = runs.get((beside.target.name, record.bench), {})
             named.setdefault(frozenset(record.params), None)
         self._points = {
-            key: Points([*own, *(r for run in {*by.values()} if run for r in _of(place, *run))])
+            key: Points([*records, *(r for run in {*by.values()} if run for r in _of(place, *run))])
             for key, by in runs.items()
             if len(by) > 1
         }
@@ -49,5 +49,5 @@ def _of(place: Place, month: str, run: str) -> list[RecordEntry]:
     return _usable(manifest_of(place, month, run))
 
 
-def _usable(made: Manifest) -> list[RecordEntry]:
-    return [record for record in made.records if record.status == "ok"]
+def _usable(manifest: Manifest) -> list[RecordEntry]:
+    return [record for record in manifest.records if record.status == "ok"]

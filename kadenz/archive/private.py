@@ -46,15 +46,15 @@ _FREE = ("settings", "facts", "conditions", "params")
 
 def rules_of(hide: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
     """RULES, and one for each regular expression of `hide`. UsageError for a wrong one."""
-    found = dict(RULES)
+    rules = dict(RULES)
     for text in hide:
         try:
-            found[f"--hide {text}"] = re.compile(text)
+            rules[f"--hide {text}"] = re.compile(text)
         except re.error as error:
             raise UsageError(
                 f"--hide {text}: {error}", remedy="Write a regular expression of Python"
             ) from None
-    return found
+    return rules
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Cleaning:
 
         The `interrupted/` folders of a resumed run go too: they have manifests of their own.
         """
-        for file in sorted(one for one in folder.rglob("*") if one.is_file()):
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             name = file.relative_to(folder).as_posix()
             if name != MANIFEST and not name.startswith(f"{SAMPLES}/"):
                 self.gone.setdefault("file", set()).add(name)
@@ -88,8 +88,8 @@ class Cleaning:
         # Options name probes, lines, servers and folders, each as a word of its own.
         call = plain.pop("call", None)
         if call:
-            words = " ".join([call["folder"], "kadenz run", *call["words"]])
-            self.gone.setdefault("call", set()).add(words)
+            command = " ".join([call["folder"], "kadenz run", *call["words"]])
+            self.gone.setdefault("call", set()).add(command)
         plain["campaign"]["file"] = Path(plain["campaign"]["file"]).name
         write_manifest(folder, decoded(self._walk(plain)), sync=False)
         return read_run(folder)
@@ -116,7 +116,7 @@ class Cleaning:
         return self.text(value)
 
     def _name(self, value: str) -> str:
-        own = [rule for name, rule in self.rules.items() if name not in RULES]
-        if any(rule.search(value) for rule in own):
+        hide_rules = [rule for name, rule in self.rules.items() if name not in RULES]
+        if any(rule.search(value) for rule in hide_rules):
             self.stays.add(value)
         return value

@@ -53,9 +53,9 @@ def copy(
     cleaning = Cleaning(rules_of(hide)) if public else None
     done = Copied()
     objects, _ = place.sorted_out(EVERY_RUN)
-    for number, one in enumerate(objects, start=1):
+    for number, object_name in enumerate(objects, start=1):
         try:
-            with _taken(place, one, cleaning) as (run, label, commit):
+            with _taken(place, object_name, cleaning) as (run, label, commit):
                 add(there, run, label=label, commit=commit)
             done.runs += 1
         except StoreError as error:
@@ -68,9 +68,9 @@ def hidden(place: Place, hide: tuple[str, ...] = ()) -> Hidden:
     """The texts that a public copy leaves out, by rule."""
     cleaning = Cleaning(rules_of(hide))
     left_out = []
-    for one in place.sorted_out(EVERY_RUN)[0]:
+    for object_name in place.sorted_out(EVERY_RUN)[0]:
         try:
-            with _taken(place, one, cleaning):
+            with _taken(place, object_name, cleaning):
                 pass
         except StoreError as error:
             left_out.append(error)
@@ -79,13 +79,15 @@ def hidden(place: Place, hide: tuple[str, ...] = ()) -> Hidden:
 
 
 @contextmanager
-def _taken(place: Place, one: str, cleaning: Cleaning | None) -> Iterator[tuple[Run, str, str]]:
+def _taken(
+    place: Place, object_name: str, cleaning: Cleaning | None
+) -> Iterator[tuple[Run, str, str]]:
     """A run with its label and commit; its folder is there until the end of the block."""
-    month, id = run_of(one)
+    month, id = run_of(object_name)
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch) / id
         folder.mkdir()
-        rows = lane_table(place, one, ["label", "commit"])
+        rows = lane_table(place, object_name, ["label", "commit"])
         label, commit = ([*texts_of(column), ""][0] or "" for column in rows.columns)
         restore_into(place, month, id, folder)
         if cleaning is None:

@@ -105,7 +105,9 @@ def connect(place: Place, *, memory: str = MEMORY, samples: bool = True) -> Any:
     con = duckdb.connect(config={"memory_limit": memory, "preserve_insertion_order": False})
     if not place.is_local:
         con.register_filesystem(place.fs)
-    runs, parts = (_quoted(f"{place.query_root}/{one}") for one in (EVERY_RUN, EVERY_SAMPLES))
+    runs, parts = (
+        _quoted(f"{place.query_root}/{pattern}") for pattern in (EVERY_RUN, EVERY_SAMPLES)
+    )
     some = samples and _all_objects(place, EVERY_SAMPLES)
     try:
         con.execute(_STORED.format(columns=_columns(), files=runs, options=_OPTIONS, rows=ROWS))
@@ -122,13 +124,15 @@ def run_sql(place: Place, con: Any, sql: str, values: dict[str, Any] | None = No
     UsageError if the SQL is wrong, StoreError if an object is damaged.
     """
     with _explained(place):
-        found = con.sql(sql, params=values)
-        return Answer(found.columns, _fetched(place, found)) if found else Answer([], iter(()))
+        relation = con.sql(sql, params=values)
+        if not relation:
+            return Answer([], iter(()))
+        return Answer(relation.columns, _fetched(place, relation))
 
 
-def _fetched(place: Place, found: Any) -> Iterator[tuple[Any, ...]]:
+def _fetched(place: Place, relation: Any) -> Iterator[tuple[Any, ...]]:
     with _explained(place):
-        while rows := found.fetchmany(_PIECE):
+        while rows := relation.fetchmany(_PIECE):
             yield from rows
 
 
@@ -164,23 +168,23 @@ def _at_fault(place: Place, error: Exception) -> StoreError | None:
     Few of its errors name one, and some name an intact one beside which another differs, so that
     each is read.
     """
-    runs, parts = (place.sorted_out(one)[0] for one in (EVERY_RUN, EVERY_SAMPLES))
+    runs, parts = (place.sorted_out(pattern)[0] for pattern in (EVERY_RUN, EVERY_SAMPLES))
     try:
-        for one in runs:
-            lane_table(place, one)
-        for one in parts:
-            for _ in sample_pieces(place, one):
+        for object_name in runs:
+            lane_table(place, object_name)
+        for object_name in parts:
+            for _ in sample_pieces(place, object_name):
                 pass
-    except StoreError as found:
-        return found
-    named = [one for one in [*runs, *parts] if one in str(error)]
+    except StoreError as fault:
+        return fault
+    named = [object_name for object_name in [*runs, *parts] if object_name in str(error)]
     return _unreadable(place, error, named[0]) if named else None
 
 
-def _unreadable(place: Place, error: Exception, one: str = "") -> StoreError:
+def _unreadable(place: Place, error: Exception, object_name: str = "") -> StoreError:
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     first = first.replace(f"{place.query_root}/", "")
-    where = place.url(one) if one else f"{place.text}: an object"
+    where = place.url(object_name) if object_name else f"{place.text}: an object"
     return StoreError(f"{where} cannot be read: {first}", remedy=_CHECK)
 
 

@@ -34,7 +34,7 @@ def restore(place: Place, id: str, parent: Path) -> Path:
     damaged: the digest of each sample file is checked, and nothing is left behind.
     """
     runs, _ = place.sorted_out(EVERY_RUN)
-    months = [month for month, one in map(run_of, runs) if one == id]
+    months = [month for month, run_id in map(run_of, runs) if run_id == id]
     if not months:
         raise UsageError(
             f"{place.text}: no run {id}",
@@ -65,8 +65,8 @@ def restore_into(place: Place, month: str, id: str, folder: Path) -> Manifest:
 
     StoreError if an object is damaged, NewerRun if a newer kadenz wrote it. Raises OSError.
     """
-    made = _texts(place, month, id, folder)
-    for part, lanes in _parts(made, month):
+    manifest = _texts(place, month, id, folder)
+    for part, lanes in _parts(manifest, month):
         _samples(place, part, lanes, folder)
     try:
         run = read_run(folder)
@@ -75,7 +75,7 @@ def restore_into(place: Place, month: str, id: str, folder: Path) -> Manifest:
                 run.samples(record, lane)
     except StoreError as error:
         raise _of_object(place, files_object(month, id), folder, error) from None
-    return made
+    return manifest
 
 
 def manifest_of(place: Place, month: str, id: str) -> Manifest:
@@ -84,9 +84,9 @@ def manifest_of(place: Place, month: str, id: str) -> Manifest:
         return _texts(place, month, id, Path(scratch))
 
 
-def objects_of(made: Manifest, month: str) -> set[str]:
+def objects_of(manifest: Manifest, month: str) -> set[str]:
     """The objects of a run besides the one below runs/."""
-    return {files_object(month, made.id), *(part for part, _ in _parts(made, month))}
+    return {files_object(month, manifest.id), *(part for part, _ in _parts(manifest, month))}
 
 
 def _texts(place: Place, month: str, id: str, folder: Path) -> Manifest:
@@ -94,14 +94,14 @@ def _texts(place: Place, month: str, id: str, folder: Path) -> Manifest:
     relative = files_object(month, id)
     try:
         unpack(place.sealed(relative), folder)
-        made = read_manifest(folder)
+        manifest = read_manifest(folder)
     except BadTexts as error:
         raise place.damaged(relative, str(error)) from None
     except StoreError as error:
         raise _of_object(place, relative, folder, error) from None
-    if (made.id, month_of(made)) != (id, month):
-        raise place.damaged(relative, f"it holds the run {made.id} of {month_of(made)}")
-    return made
+    if (manifest.id, month_of(manifest)) != (id, month):
+        raise place.damaged(relative, f"it holds the run {manifest.id} of {month_of(manifest)}")
+    return manifest
 
 
 def _of_object(place: Place, relative: str, folder: Path, error: StoreError) -> StoreError:
@@ -110,18 +110,18 @@ def _of_object(place: Place, relative: str, folder: Path, error: StoreError) -> 
     return error
 
 
-def _parts(made: Manifest, month: str) -> Iterator[tuple[str, dict[Lane, LaneEntry]]]:
+def _parts(manifest: Manifest, month: str) -> Iterator[tuple[str, dict[Lane, LaneEntry]]]:
     """The object of each benchmark with samples, and its lanes."""
-    for bench in dict.fromkeys(record.bench for record in made.records):
+    for bench in dict.fromkeys(record.bench for record in manifest.records):
         lanes = {
             (record.id, lane.name): lane
-            for record in made.records
+            for record in manifest.records
             if record.bench == bench
             for lane in record.lanes
             if lane.file
         }
         if lanes:
-            yield samples_object(made.target.name, bench, month, made.id), lanes
+            yield samples_object(manifest.target.name, bench, month, manifest.id), lanes
 
 
 def _samples(place: Place, relative: str, lanes: dict[Lane, LaneEntry], folder: Path) -> None:

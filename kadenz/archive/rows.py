@@ -101,8 +101,8 @@ def host_text(manifest: Manifest) -> str:
 def commit_of(manifest: Manifest) -> str:
     """The version of the measured kernel's tree, else that of kadenz; "" if neither is known."""
     parts = manifest.build.parts if manifest.build else []
-    own = [part.version for part in parts if part.part == "kernel" and part.version]
-    return own[0] if own else manifest.kadenz_describe
+    kernel_versions = [part.version for part in parts if part.part == "kernel" and part.version]
+    return kernel_versions[0] if kernel_versions else manifest.kadenz_describe
 
 
 def digest_of(run: Run) -> str:
@@ -174,16 +174,16 @@ def _lane_samples(run: Run, record: RecordEntry, lane: LaneEntry) -> Any:
 
 def _head(run: Run, *, label: str, commit: str, added: str) -> dict[str, Any]:
     """The columns that all rows of a run share."""
-    made = run.manifest
-    target, build = made.target, made.build
-    every = {f"{group}: {key}": text for (group, key), text in configuration(made).items()}
+    manifest = run.manifest
+    target, build = manifest.target, manifest.build
+    every = {f"{group}: {key}": text for (group, key), text in configuration(manifest).items()}
     return {
-        "run": made.id,
+        "run": manifest.id,
         "digest": digest_of(run),
-        "name": made.name,
+        "name": manifest.name,
         "label": label,
-        "commit": commit or commit_of(made),
-        "created": _moment(made.created),
+        "commit": commit or commit_of(manifest),
+        "created": _moment(manifest.created),
         "added": _moment(added),
         "target": target.name,
         "kernel": target.kernel,
@@ -192,14 +192,14 @@ def _head(run: Run, *, label: str, commit: str, added: str) -> dict[str, Any]:
         "tier": target.tier,
         "instrument": target.instrument,
         "arch": target.arch,
-        "campaign": made.campaign.name,
-        "quick": made.campaign.quick,
-        "partial": made.partial,
-        "conditions": conditions_text(made),
+        "campaign": manifest.campaign.name,
+        "quick": manifest.campaign.quick,
+        "partial": manifest.partial,
+        "conditions": conditions_text(manifest),
         "configuration": json.dumps(every, ensure_ascii=False),
-        "host": host_text(made),
-        "virtual": made.host.virtual,
-        "kadenz": f"{made.kadenz_version} {made.kadenz_describe}".strip(),
+        "host": host_text(manifest),
+        "virtual": manifest.host.virtual,
+        "kadenz": f"{manifest.kadenz_version} {manifest.kadenz_describe}".strip(),
         "compiler": build.compiler_version if build else "",
         "image": build.elf_sha256 if build else "",
     }

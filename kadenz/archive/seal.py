@@ -34,8 +34,8 @@ def intact(content: bytes) -> bool | None:
 def _place(content: bytes) -> tuple[int, int] | None:
     """Where the digest is: at the end, hence behind everything that looks like it."""
     at = content.rfind(KEY.encode())
-    found = _PLACE.match(content, at) if at >= 0 else None
-    return found.span(1) if found else None
+    match = _PLACE.match(content, at) if at >= 0 else None
+    return match.span(1) if match else None
 
 
 def _digest(content: bytes, place: tuple[int, int]) -> bytes:

@@ -83,11 +83,11 @@ def _opened(place: Place, relative: str, texts: list[str]) -> Any:
 
 def _same_types(file: Any, wanted: dict[str, Any]) -> None:
     """ValueError if a column is missing or has another type; a column too many does not matter."""
-    found = {one.name: one.type for one in file.schema_arrow}
+    types = {field.name: field.type for field in file.schema_arrow}
     for name, kind in wanted.items():
-        if name not in found:
+        if name not in types:
             raise ValueError(f"no column {name}")
-        plain = found[name].value_type if hasattr(found[name], "index_type") else found[name]
+        plain = types[name].value_type if hasattr(types[name], "index_type") else types[name]
         if plain != kind:
             raise ValueError(f"column {name}: {plain} in the place of {kind}")
 

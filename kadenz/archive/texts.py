@@ -82,13 +82,13 @@ def manifest_in(content: bytes) -> bytes:
 
 def _files(folder: Path) -> list[Path]:
     """Every file but samples and hidden ones, links among them."""
-    found = []
+    files = []
     for file in sorted(folder.rglob("*")):
         parts = file.relative_to(folder).parts
         hidden = any(part.startswith(".") for part in parts)
         if not hidden and parts[0] != SAMPLES and (file.is_symlink() or file.is_file()):
-            found.append(file)
-    return found
+            files.append(file)
+    return files
 
 
 def _check_names(names: list[str]) -> None:
