@@ -97,10 +97,10 @@ def _columns(file: Path, text: str, place: tuple[int, int, int], notes: Mapping[
     if not text.replace("\t", " ").isprintable() or "\ufffd" in text:
         raise _no_csv(file)
     separator = max(",;\t", key=text.count)
-    row = [one.strip() for one in next(csv.reader([text], delimiter=separator))]
+    row = [cell.strip() for cell in next(csv.reader([text], delimiter=separator))]
     body, after, line = place
-    noted = [one.strip() for one in notes.get("channels", "").split(",") if one.strip()]
-    if all(_NUMBER.fullmatch(one) for one in row):  # no names
+    noted = [channel.strip() for channel in notes.get("channels", "").split(",") if channel.strip()]
+    if all(_NUMBER.fullmatch(cell) for cell in row):  # no names
         timed = bool(noted) and len(row) == len(noted) + 1
         names = (["time"] if timed else []) + (noted or _numbered(len(row)))
     else:
@@ -120,10 +120,10 @@ def _first(file: Path, head: Head, stream: BinaryIO) -> Head:
     name = head.names[0]
     if _NUMBERED.fullmatch(name):
         return replace(head, first="number")
-    found = _TIME.fullmatch(name)
+    match = _TIME.fullmatch(name)
     lines = [stream.readline(_LONGEST).decode(errors="replace") for _ in range(_ROWS)]
     cells = [line.split(head.separator)[0].strip() for line in lines if line.strip()]
-    named = found is not None and (found["word"] or "").lower().startswith("time")
+    named = match is not None and (match["word"] or "").lower().startswith("time")
     if not named and all(cell in ("0", "1") for cell in cells):
         return head
     if cells and not _NUMBER.fullmatch(cells[0]):
@@ -131,7 +131,7 @@ def _first(file: Path, head: Head, stream: BinaryIO) -> Head:
             f"{file}: its first column `{name}` has no numbers, but `{cells[0][:40]}`",
             remedy="Export the times in seconds from the first sample",
         )
-    unit = found["unit"] if found else None
+    unit = match["unit"] if match else None
     names = list(head.names)
     if names == _numbered(len(names)):  # the file does not name its columns
         names = ["time", *_numbered(len(names) - 1)]

@@ -74,7 +74,7 @@ def _split(data: bytes, head: Head) -> list[tuple[str, str]]:
 
 
 def _numbers(cells: Sequence[str]) -> npt.NDArray[np.float64]:
-    found: list[float] = []
+    numbers: list[float] = []
     for cell in cells:
         try:
             number = float(cell)
@@ -82,8 +82,8 @@ def _numbers(cells: Sequence[str]) -> npt.NDArray[np.float64]:
             break
         if not math.isfinite(number):
             break
-        found.append(number)
-    return np.array(found, np.float64)
+        numbers.append(number)
+    return np.array(numbers, np.float64)
 
 
 def refuse_changes(file: Path, rows: Rows) -> None:
@@ -92,7 +92,7 @@ def refuse_changes(file: Path, rows: Rows) -> None:
     With a row for each sample most rows repeat the one before; the last row of changes may.
     """
     texts = [(cell, rest.strip()) for cell, rest in rows.first[:-1]]
-    repeated = sum(one == before for before, one in pairwise(texts))
+    repeated = sum(row == before for before, row in pairwise(texts))
     if len(texts) >= _FEWEST_ROWS and repeated < _FEWEST_REPEATED * len(texts):
         raise UsageError(
             f"{file}: its rows are changes, not samples: rows do not repeat the one before, so "
@@ -163,14 +163,14 @@ def counting(file: Path, rate_hz: float, times: npt.NDArray[np.float64]) -> Coun
         (Counting(exact), lambda number: (2 * number * scale + rate) // (2 * rate)),
         (Counting(scale // rate), lambda number: number * (scale // rate)),
     ]
-    found = []
-    for one, made in ways:
-        numbers = np.rint((times + one.shift) / one.period).astype(np.int64)
-        if (made(numbers) == whole).all():
-            found.append((one, numbers - numbers[0]))
-    if found and any((numbers != found[0][1]).any() for _, numbers in found):
+    fits = []
+    for way, time_of in ways:
+        numbers = np.rint((times + way.shift) / way.period).astype(np.int64)
+        if (time_of(numbers) == whole).all():
+            fits.append((way, numbers - numbers[0]))
+    if fits and any((numbers != fits[0][1]).any() for _, numbers in fits):
         raise UsageError(
             f"{file}: too few times to tell which version of libsigrok wrote them",
             remedy="Export the session itself (.sr), or a longer capture",
         )
-    return found[0][0] if found else None
+    return fits[0][0] if fits else None

@@ -127,16 +127,16 @@ def _marks(waveform: Waveform, asked: Capture) -> tuple[tuple[str, ...], tuple[M
     (begin, rising), (end, falling) = _mark(waveform, asked.begin), _mark(waveform, asked.end)
     channels = tuple(dict.fromkeys((begin, end)))
     both = begin == end  # high from BEGIN to END
-    found = (
+    marks = (
         Mark(0, True if rising is None else rising),
         Mark(len(channels) - 1, not both if falling is None else falling),
     )
-    if found[0] == found[1]:
+    if marks[0] == marks[1]:
         raise UsageError(
             f"--begin {asked.begin} and --end {asked.end} are the same edge",
             remedy=f"For example --begin {begin}:rise --end {begin}:fall",
         )
-    return channels, found
+    return channels, marks
 
 
 def _mark(waveform: Waveform, text: str) -> tuple[str, bool | None]:

@@ -40,8 +40,8 @@ def measured(bench: str, target: TargetName, given: Mapping[str, Value]) -> Meas
     known at all the run gets a warning.
     """
     known = _known_benches(target)
-    found = known.get(bench)
-    if found is None:
+    benchmark = known.get(bench)
+    if benchmark is None:
         names = known_benchmarks()
         if bench not in names and (near := get_close_matches(bench, names, 1, _MISSPELT)):
             raise ConfigError(
@@ -55,18 +55,24 @@ def measured(bench: str, target: TargetName, given: Mapping[str, Value]) -> Meas
             remedy="Its parameters and end points are those of the command line",
         )
         return Measured(bench, dict(given), warnings=[warning])
-    check_params(found, given, f"--bench {bench}")
-    given = {**found.defaults, **given}
+    check_params(benchmark, given, f"--bench {bench}")
+    given = {**benchmark.defaults, **given}
     return Measured(
-        bench, given, found.begins, found.ends, found.source, found.defaults, found.nature
+        bench,
+        given,
+        benchmark.begins,
+        benchmark.ends,
+        benchmark.source,
+        benchmark.defaults,
+        benchmark.nature,
     )
 
 
 def _known_benches(target: TargetName) -> dict[str, Bench]:
     """The benchmarks of all built images by name; the target's own image says it best."""
-    own = remembered_catalog(target) if target.kernel else None
-    found: dict[str, Bench] = {}
-    for catalog in [*([own] if own is not None else []), *all_remembered()]:
+    target_catalog = remembered_catalog(target) if target.kernel else None
+    benchmarks: dict[str, Bench] = {}
+    for catalog in [*([target_catalog] if target_catalog is not None else []), *all_remembered()]:
         for bench in catalog.benches:
-            found.setdefault(bench.name, bench)
-    return found
+            benchmarks.setdefault(bench.name, bench)
+    return benchmarks

@@ -86,14 +86,14 @@ class Pairing:
     def _pair(self, edges: Edges) -> _Ticks:
         """No sample spans a gap: what lies in it is unknown."""
         ends = [*np.flatnonzero(edges.channels == GAP), len(edges)]
-        found = [self._pair_whole(edges.where(slice(ends[0])))]
+        samples = [self._pair_whole(edges.where(slice(ends[0])))]
         for gap, end in pairwise(ends):
             self.gaps += 1
             self._resumed = self.open_at is None  # an END may follow whose BEGIN the gap has
             self.cut += not self._resumed
             self._between, self.open_at, self._last = True, None, None
-            found.append(self._pair_whole(edges.where(slice(gap + 1, end))))
-        return np.concatenate(found)
+            samples.append(self._pair_whole(edges.where(slice(gap + 1, end))))
+        return np.concatenate(samples)
 
     def _pair_whole(self, edges: Edges) -> _Ticks:
         """Pairs edges without a gap between them."""

@@ -12,6 +12,6 @@ _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 def parse_rate(text: str) -> float:
     """In Hz; 0.0 for a text that is no rate of an analyser."""
-    found = _RATE.fullmatch(text.strip())
-    rate = float(found[1]) * _FACTORS[found[2].lower()] if found else 0.0
+    match = _RATE.fullmatch(text.strip())
+    rate = float(match[1]) * _FACTORS[match[2].lower()] if match else 0.0
     return rate if _RATES[0] <= rate <= _RATES[1] else 0.0

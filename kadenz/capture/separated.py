@@ -127,8 +127,8 @@ class _RowReader:
                 low = middle
             else:
                 high = middle
-        found = self._rows(lines[:low]) if low else None
-        return (np.empty((0, len(self.used))), 0) if found is None else (found, low)
+        leading_rows = self._rows(lines[:low]) if low else None
+        return (np.empty((0, len(self.used))), 0) if leading_rows is None else (leading_rows, low)
 
     def _rows(self, lines: list[str]) -> _Rows | None:
         if not all(map(str.strip, lines)):  # numpy leaves empty lines out
@@ -176,12 +176,14 @@ def _timed(plain: Separated, rows: Rows, rate: float, unit: str) -> Separated:
             "they are wrong by up to half",
             remedy="Add the sample rate, for example --sample-rate 24MHz",
         )
-    made = counting(plain.file, rate, rows.times) if head.may_count_periods and rate else None
-    if made is not None:
+    counting_way = (
+        counting(plain.file, rate, rows.times) if head.may_count_periods and rate else None
+    )
+    if counting_way is not None:
         if unit:
             raise UsageError(f"{plain.file}: states its times itself", remedy="Leave out --unit")
-        factor = 1 / made.period
-        return replace(plain, tick_ns=1e9 / rate, ticks=factor, shift=made.shift, step=1.0)
+        factor = 1 / counting_way.period
+        return replace(plain, tick_ns=1e9 / rate, ticks=factor, shift=counting_way.shift, step=1.0)
     unit_s = head.unit_s or UNITS.get(unit, 0.0)
     if not unit_s:
         raise ask_unit(plain.file, head, rows)

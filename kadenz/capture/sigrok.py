@@ -99,7 +99,7 @@ def open_sigrok(file: Path) -> SigrokSession:
     """Reads the metadata. UsageError for a file that is none, or has no logic channels."""
     try:
         with zipfile.ZipFile(file) as archive:
-            members = {one.filename: one for one in archive.infolist()}
+            members = {member.filename: member for member in archive.infolist()}
             with archive.open("metadata") as stream:
                 text = stream.read(_METADATA_BYTES).decode(errors="replace")
     except _DAMAGE as error:
@@ -109,9 +109,9 @@ def open_sigrok(file: Path) -> SigrokSession:
         ) from error
     session = _session(file, text, list(members))
     pieces = [members[name] for name in session.pieces]
-    if any(one.compress_type not in _COMPRESSIONS for one in pieces):
+    if any(piece.compress_type not in _COMPRESSIONS for piece in pieces):
         raise damaged(file, f"in {pieces[0].filename}", "it is compressed as sigrok does not")
-    size = sum(one.file_size for one in pieces)
+    size = sum(piece.file_size for piece in pieces)
     if size > _MOST_BYTES:
         raise UsageError(
             f"{file}: has {size >> 30:,} GiB of samples, more than {_MOST_BYTES >> 30} GiB",
@@ -133,9 +133,9 @@ def _session(file: Path, text: str, names: Sequence[str]) -> SigrokSession:
     if not 0 <= unit <= _MOST_UNIT:
         raise damaged(file, "in metadata", f"a sample has {unit} bytes")
     probes = [
-        (name, int(found[1]) - 1)
+        (name, int(match[1]) - 1)
         for key, name in device.items()
-        if (found := re.fullmatch(r"probe([1-9]\d{0,4})", key)) and int(found[1]) <= 8 * unit
+        if (match := re.fullmatch(r"probe([1-9]\d{0,4})", key)) and int(match[1]) <= 8 * unit
     ]
     if not probes or not stem:
         raise UsageError(f"{file}: has no logic channels", remedy="Capture with logic channels")
@@ -149,7 +149,7 @@ def _pieces(file: Path, stem: str, names: Sequence[str]) -> tuple[str, ...]:
     if stem in names:  # version 1 of the format
         return (stem,)
     pattern = re.compile(re.escape(stem) + r"-([1-9]\d{0,8})")
-    numbers = {int(found[1]): found[0] for name in names if (found := pattern.fullmatch(name))}
+    numbers = {int(match[1]): match[0] for name in names if (match := pattern.fullmatch(name))}
     for number in range(1, len(numbers) + 1):
         if number not in numbers:
             raise damaged(file, f"in {stem}", f"piece {number} of {max(numbers)} is missing")

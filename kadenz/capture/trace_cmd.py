@@ -45,8 +45,8 @@ def reported(file: Path) -> Iterator[str]:
     count = 0
     with tempfile.TemporaryFile() as errors:
         # -N: fields as the kernel prints them. -t: all digits of a time.
-        words = [tool, "report", "-N", "-t", "-i", str(file)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors) as process:
+        command = [tool, "report", "-N", "-t", "-i", str(file)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:
             assert process.stdout is not None
             with contextlib.suppress(ProcessLookupError):
                 resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))

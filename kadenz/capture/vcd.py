@@ -48,7 +48,7 @@ class Vcd:
 
     def edges(self, channels: tuple[str, ...], progress: Progress) -> Iterator[Edges]:
         """The edges of some wires, as `Waveform` says."""
-        known = [one.encode() for one in self.identifiers]
+        known = [identifier.encode() for identifier in self.identifiers]
         identifiers = dict(self.wires)
         body = Body([identifiers[name].encode() for name in channels], known)
         at = self.body
@@ -86,29 +86,29 @@ def _header(file: Path, stream: BinaryIO) -> Vcd:
     identifiers: set[str] = set()
     tick = rate = 0.0
     body = letters = 0
-    for key, words, end in _declarations(stream):
-        text = " ".join(words)
+    for key, tokens, end in _declarations(stream):
+        text = " ".join(tokens)
         if key == "$enddefinitions":
             body = end
             break
         if key == "$timescale":
-            found = _TIMESCALE.fullmatch(text)
-            tick = int(found[1]) * _SECONDS[found[2]] * 1e9 if found else 0.0
+            match = _TIMESCALE.fullmatch(text)
+            tick = int(match[1]) * _SECONDS[match[2]] * 1e9 if match else 0.0
         elif key == "$comment" and (stated := _RATE.fullmatch(text)):
             rate = parse_rate(stated[1])
-        elif key == "$scope" and len(words) > 1:
-            scopes.append(" ".join(words[1:]))
+        elif key == "$scope" and len(tokens) > 1:
+            scopes.append(" ".join(tokens[1:]))
             _check_bounds(file, len(scopes), len(identifiers), letters)
         elif key == "$upscope" and scopes:
             scopes.pop()
-        elif key == "$var" and len(words) > 3:
-            if words[0] == "port":
+        elif key == "$var" and len(tokens) > 3:
+            if tokens[0] == "port":
                 raise _no_ports(file)
-            identifiers.add(words[2])
-            letters += len(words[2])
-            if words[1] == "1" and words[0] not in _NO_WIRES:
-                name = ".".join([*scopes, " ".join(words[3:])])
-                wires[name, words[2]] = None
+            identifiers.add(tokens[2])
+            letters += len(tokens[2])
+            if tokens[1] == "1" and tokens[0] not in _NO_WIRES:
+                name = ".".join([*scopes, " ".join(tokens[3:])])
+                wires[name, tokens[2]] = None
                 letters += len(name)
             _check_bounds(file, len(scopes), len(identifiers), letters)
     if not body:
@@ -145,20 +145,20 @@ def _no_ports(file: Path) -> UsageError:
 
 
 def _declarations(stream: BinaryIO) -> Iterator[tuple[str, list[str], int]]:
-    """Keyword, words, and the offset behind: changes may follow in the same line."""
-    key, words = "", list[str]()
+    """Keyword, tokens, and the offset behind: changes may follow in the same line."""
+    key, tokens = "", list[str]()
     while line := stream.readline(_LONGEST):
         begin = stream.tell() - len(line)
-        for found in _WORD.finditer(line):
-            word = found[0].decode(errors="replace")
-            if word == "$end" and key:
-                yield key, words, begin + found.end()
+        for match in _WORD.finditer(line):
+            token = match[0].decode(errors="replace")
+            if token == "$end" and key:
+                yield key, tokens, begin + match.end()
                 key = ""
             elif not key:
-                if not word.startswith("$"):
+                if not token.startswith("$"):
                     return
-                key, words = word, []
-            elif len(words) < _LONGEST:
-                words.append(word)
+                key, tokens = token, []
+            elif len(tokens) < _LONGEST:
+                tokens.append(token)
             else:
                 return

@@ -14,11 +14,11 @@ from kadenz.capture.waveform import GAP, Edges
 _Bytes = npt.NDArray[np.uint8]
 _Places = npt.NDArray[np.intp]
 
-# Meaning of the first byte of a word.
+# Meaning of the first byte of a token.
 _GARBAGE, _TIME, _SCALAR, _VECTOR, _KEYWORD = range(5)
 _KIND = np.full(256, _GARBAGE, np.uint8)
 _KIND[list(b"01xXzZuUwWlLhH-")] = _SCALAR
-_KIND[list(b"bBrRsS")] = _VECTOR  # its identifier is the next word
+_KIND[list(b"bBrRsS")] = _VECTOR  # its identifier is the next token
 _KIND[ord("#")] = _TIME
 _KIND[ord("$")] = _KEYWORD
 _UNDEFINED = 2
@@ -33,10 +33,10 @@ _DIGITS = 18  # an int64 holds every number of 18
 
 @dataclass(frozen=True)
 class _Words:
-    """The words of a block, each with its place: where it begins, and its end.
+    """The tokens of a block, each with its place: where it begins, and its end.
 
     Of the change of a value also where its identifier begins and the last byte of its value, -1 if
-    the block before has it. A value of several bits is a word of its own; it is left out, and its
+    the block before has it. A value of several bits is a token of its own; it is left out, and its
     identifier stands for the change.
     """
 
@@ -47,7 +47,7 @@ class _Words:
     values: _Places
 
     def until(self, end: int) -> _Words:
-        """The first `end` words."""
+        """The first `end` tokens."""
         cut = slice(end)
         return _Words(
             self.starts[cut],
@@ -59,17 +59,17 @@ class _Words:
 
 
 class Body:
-    """Reads blocks in turn; each begins with a word and ends with white space."""
+    """Reads blocks in turn; each begins with a token and ends with white space."""
 
     def __init__(self, identifiers: Sequence[bytes], known: Collection[bytes]) -> None:
         self._identifiers = identifiers
         self._longest = max(map(len, known), default=0)
         self._unknown = np.ones(256, np.bool_)  # no identifier begins with this byte
-        self._unknown[[one[0] for one in known]] = False
+        self._unknown[[identifier[0] for identifier in known]] = False
         self._levels = [_UNDEFINED] * len(identifiers)
         self._now = 0
         self._in_comment = False
-        self._value = b""  # the last word of the block before, if its identifier is to come
+        self._value = b""  # the last token of the block before, if its identifier is to come
         self.damage: tuple[int, str] | None = None  # where in the last block, and what
 
     def edges(self, block: bytes) -> Edges:
@@ -77,10 +77,10 @@ class Body:
         data = np.frombuffer(block, np.uint8)
         value = self._value
         starts, ends = self._without_comments(block, *_words(data))
-        words = self._joined(data, starts, ends)
-        whole = words.kinds.size
-        times_at = np.flatnonzero(words.kinds == _TIME)
-        times, good = _numbers(data, words.starts[times_at] + 1, words.ends[times_at])
+        tokens = self._joined(data, starts, ends)
+        whole = tokens.kinds.size
+        times_at = np.flatnonzero(tokens.kinds == _TIME)
+        times, good = _numbers(data, tokens.starts[times_at] + 1, tokens.ends[times_at])
         good[1:] &= times[1:] >= times[:-1]
         if good.size:
             good[0] &= times[0] >= self._now
@@ -88,28 +88,28 @@ class Body:
             bad = int(np.argmin(good))
             before = int(times[bad - 1]) if bad else self._now
             whole = int(times_at[bad])
-            self._damaged(data, words, whole, f"is no time after {before}")
+            self._damaged(data, tokens, whole, f"is no time after {before}")
             times_at, times = times_at[:bad], times[:bad]
-        words = words.until(whole)
-        words, gaps = self._to_garbage(data, words)
-        at, channels, high = self._changes(data, value, words, gaps)
+        tokens = tokens.until(whole)
+        tokens, gaps = self._to_garbage(data, tokens)
+        at, channels, high = self._changes(data, value, tokens, gaps)
         now = np.concatenate((np.array([self._now]), times))
         passed = np.searchsorted(times_at, at)
-        self._now = int(now[np.searchsorted(times_at, words.kinds.size)])
+        self._now = int(now[np.searchsorted(times_at, tokens.kinds.size)])
         return Edges(now[passed], channels, high)
 
     def _changes(
-        self, data: _Bytes, value: bytes, words: _Words, gaps: _Places
+        self, data: _Bytes, value: bytes, tokens: _Words, gaps: _Places
     ) -> tuple[_Places, npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
-        """Which words are edges, of which identifier, and whether rising."""
+        """Which tokens are edges, of which identifier, and whether rising."""
         parts = [(gaps, np.full(gaps.size, GAP, np.uint8), np.zeros(gaps.size, np.bool_))]
         for number, identifier in enumerate(self._identifiers):
-            mine = words.ends - words.identifiers == len(identifier)
-            mine &= words.kinds == _SCALAR
+            mine = tokens.ends - tokens.identifiers == len(identifier)
+            mine &= tokens.kinds == _SCALAR
             at = np.flatnonzero(mine)
             for place, byte in enumerate(identifier):
-                at = at[data[words.identifiers[at] + place] == byte]
-            levels = self._levels_of(data, value, words, at)
+                at = at[data[tokens.identifiers[at] + place] == byte]
+            levels = self._levels_of(data, value, tokens, at)
             before = np.concatenate((np.array([self._levels[number]], np.uint8), levels))
             self._levels[number] = int(before[-1])
             edge = (before[:-1] ^ levels) == 1  # neither is undefined, which is 2
@@ -124,14 +124,14 @@ class Body:
         return places[order], channels[order], high[order]
 
     def _levels_of(
-        self, data: _Bytes, value: bytes, words: _Words, at: _Places
+        self, data: _Bytes, value: bytes, tokens: _Words, at: _Places
     ) -> npt.NDArray[np.uint8]:
         """The levels of some changes of wires of one bit: "1!", or "b1 !", also with zeros."""
-        last = words.values[at]
+        last = tokens.values[at]
         levels = _LEVEL[data[last]]
         if last.size and last[0] < 0:
             levels[0] = _LEVEL[value[-1]] if value[1:-1].strip(b"0") == b"" else _WIDE
-        vectors = np.flatnonzero((last >= 0) & (last != words.starts[at]))
+        vectors = np.flatnonzero((last >= 0) & (last != tokens.starts[at]))
         before = last[vectors] - 1
         while (zeros := data[before] == ord("0")).any():
             before = before - zeros
@@ -139,7 +139,7 @@ class Body:
         levels[vectors[wide]] = _WIDE
         if (bad := np.flatnonzero(levels == _WIDE)).size:
             levels[bad[0] :] = _UNDEFINED
-            self._damaged(data, words, int(at[bad[0]]), "gets a value of more than one bit")
+            self._damaged(data, tokens, int(at[bad[0]]), "gets a value of more than one bit")
         return levels
 
     def _without_comments(
@@ -151,10 +151,10 @@ class Body:
         first = 0 if self._in_comment else None
         keyword = np.frombuffer(block, np.uint8)[starts] == ord("$")
         for at in np.flatnonzero(keyword):
-            word = block[starts[at] : ends[at]]
-            if first is None and word == _COMMENT:
+            token = block[starts[at] : ends[at]]
+            if first is None and token == _COMMENT:
                 first = int(at)
-            elif first is not None and word == _END:
+            elif first is not None and token == _END:
                 kept[first : at + 1] = False
                 first = None
         self._in_comment = first is not None
@@ -163,25 +163,25 @@ class Body:
         return starts[kept], ends[kept]
 
     def _joined(self, data: _Bytes, starts: _Places, ends: _Places) -> _Words:
-        """Joins values that are words of their own with the identifiers behind them."""
+        """Joins values that are tokens of their own with the identifiers behind them."""
         kinds = _KIND[data[starts]]
-        words = _Words(starts, ends, kinds, starts + 1, starts)
+        tokens = _Words(starts, ends, kinds, starts + 1, starts)
         vectors = kinds == _VECTOR
         if not kinds.size or not (self._value or vectors.any()):
-            return words
+            return tokens
         if self._value:
             vectors[0] = False
-        # An identifier may look like a value: in a run of words, every second one is one.
+        # An identifier may look like a value: of such tokens in a row, every second is one.
         numbers = np.arange(kinds.size)
         begins = np.where(vectors & ~np.concatenate(([False], vectors[:-1])), numbers, 0)
         values = vectors & ((numbers - np.maximum.accumulate(begins)) % 2 == 0)
-        # "b1!" has no space before its identifier: the next word is none.
+        # "b1!" has no space before its identifier: the next token is none.
         broken = values & ((data[starts] | 32) == ord("b")) & (_KIND[data[ends - 1]] != _SCALAR)
         kinds = np.where(broken, np.uint8(_GARBAGE), kinds)
         values &= ~broken
         behind = np.concatenate(([bool(self._value)], values[:-1]))
         self._value = data[starts[-1] : ends[-1]].tobytes() if values[-1] else b""
-        last = np.concatenate(([0], ends[:-1])) - 1  # of the word before; -1: in the block before
+        last = np.concatenate(([0], ends[:-1])) - 1  # of the token before; -1: in the block before
         kept = ~values
         return _Words(
             starts[kept],
@@ -191,27 +191,27 @@ class Body:
             np.where(behind, last, starts)[kept],
         )
 
-    def _to_garbage(self, data: _Bytes, words: _Words) -> tuple[_Words, _Places]:
-        """The words before the first that no VCD has, and which of them begin a gap."""
-        odd = (words.kinds == _GARBAGE) | (words.kinds == _KEYWORD)
-        # Behind the last byte of a word is white space, which begins no identifier.
-        alien = self._unknown[data[words.identifiers]]
-        alien |= words.ends - words.identifiers > self._longest
-        odd |= (words.kinds == _SCALAR) & (words.values == words.starts) & alien
+    def _to_garbage(self, data: _Bytes, tokens: _Words) -> tuple[_Words, _Places]:
+        """The tokens before the first that no VCD has, and which of them begin a gap."""
+        odd = (tokens.kinds == _GARBAGE) | (tokens.kinds == _KEYWORD)
+        # Behind the last byte of a token is white space, which begins no identifier.
+        alien = self._unknown[data[tokens.identifiers]]
+        alien |= tokens.ends - tokens.identifiers > self._longest
+        odd |= (tokens.kinds == _SCALAR) & (tokens.values == tokens.starts) & alien
         gaps = list[int]()
         for at in np.flatnonzero(odd):
-            word = data[words.starts[at] : words.ends[at]].tobytes()
-            if word not in _KEYWORDS:
-                self._damaged(data, words, int(at), "is no change of a value")
-                return words.until(int(at)), np.array(gaps, np.intp)
-            if word == _GAP:
+            token = data[tokens.starts[at] : tokens.ends[at]].tobytes()
+            if token not in _KEYWORDS:
+                self._damaged(data, tokens, int(at), "is no change of a value")
+                return tokens.until(int(at)), np.array(gaps, np.intp)
+            if token == _GAP:
                 gaps.append(int(at))
-        return words, np.array(gaps, np.intp)
+        return tokens, np.array(gaps, np.intp)
 
-    def _damaged(self, data: _Bytes, words: _Words, at: int, what: str) -> None:
-        start, end = words.starts[at], words.ends[at]
-        word = data[start:end][:40].tobytes().decode(errors="replace")
-        self.damage = int(start), f"`{word}` {what}"
+    def _damaged(self, data: _Bytes, tokens: _Words, at: int, what: str) -> None:
+        start, end = tokens.starts[at], tokens.ends[at]
+        token = data[start:end][:40].tobytes().decode(errors="replace")
+        self.damage = int(start), f"`{token}` {what}"
 
 
 def _words(data: _Bytes) -> tuple[_Places, _Places]:
@@ -225,10 +225,10 @@ def _words(data: _Bytes) -> tuple[_Places, _Places]:
 def _numbers(
     data: _Bytes, starts: _Places, ends: _Places
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """The decimal numbers of some words, and which words are none."""
+    """The decimal numbers of some tokens, and which tokens are none."""
     lengths = ends - starts
     good = (lengths > 0) & (lengths <= _DIGITS)
-    found = np.zeros(starts.size, np.int64)
+    numbers = np.zeros(starts.size, np.int64)
     for length in np.unique(lengths[good]):
         at = np.flatnonzero(lengths == length)
         value = np.zeros(at.size, np.int64)
@@ -237,5 +237,5 @@ def _numbers(
             good[at] &= digit < 10
             value *= 10
             value += digit
-        found[at] = value
-    return found, good
+        numbers[at] = value
+    return numbers, good

@@ -89,18 +89,18 @@ def channel_of(waveform: Waveform, name: str) -> str:
     UsageError for none, and for a name that fits several wires.
     """
     all_names = waveform.channels
-    found = channels_named(waveform, name)
-    if len(found) == 1:
-        return found[0]
+    matches = channels_named(waveform, name)
+    if len(matches) == 1:
+        return matches[0]
     remedy = f"Channels of one bit: {', '.join(all_names) or 'none'}"
-    if not found:
+    if not matches:
         near = did_you_mean(name, [full.rpartition(".")[2] for full in all_names])
         message = f"{name} is not a channel of one bit. {near}".rstrip()
-    elif len(set(found)) == 1:
-        message = f"{len(found)} wires have the name {found[0]}"
+    elif len(set(matches)) == 1:
+        message = f"{len(matches)} wires have the name {matches[0]}"
         remedy = "Give each wire a name of its own, in the program that exports or in the file"
     else:
-        message = f"{name} could be any of {', '.join(found)}"
+        message = f"{name} could be any of {', '.join(matches)}"
     raise UsageError(f"{waveform.file}: {message}", remedy=remedy)
 
 
