@@ -32,7 +32,7 @@ class BoardLink:
 
     def over(self, other: BoardLink) -> BoardLink:
         """This link, with `other` where it says nothing."""
-        names = [one.name for one in fields(self)]
+        names = [field.name for field in fields(self)]
         return BoardLink(**{name: getattr(self, name) or getattr(other, name) for name in names})
 
 

@@ -54,12 +54,12 @@ def clock_step(distances: npt.NDArray[np.integer]) -> float:
 
 def _pieces(gap: int) -> list[tuple[float, float]]:
     """Where the step may be, largest first: a gap of two distances has some of them."""
-    found = []
+    intervals = []
     high = gap + 2.0
     while high > _LEAST:
-        found.append((high * (1.0 - _PIECE), high))
+        intervals.append((high * (1.0 - _PIECE), high))
         high *= 1.0 - _PIECE
-    return found
+    return intervals
 
 
 def _ascending(sizes: _Ints) -> Iterator[tuple[int, int, bool]]:
@@ -67,10 +67,10 @@ def _ascending(sizes: _Ints) -> Iterator[tuple[int, int, bool]]:
     they are independent of each other: those from one anchor are.
     """
     anchors = sizes[np.linspace(0, sizes.size - 1, _ANCHORS).astype(np.intp)]
-    found = {(int(size), 1, False) for size in sizes}
+    distances = {(int(size), 1, False) for size in sizes}
     for number, anchor in enumerate(anchors):
-        found |= {(int(size), 2, not number) for size in np.abs(sizes - anchor) if size > 2}
-    yield from sorted(found)
+        distances |= {(int(size), 2, not number) for size in np.abs(sizes - anchor) if size > 2}
+    yield from sorted(distances)
 
 
 def _fitted(known: list[tuple[int, int, bool]], low: float, high: float, tried: int) -> float:

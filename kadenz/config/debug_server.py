@@ -44,7 +44,7 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         """Raises ValueError for a placeholder that kadenz does not fill."""
-        interfaces = (word for words in self.interfaces.values() for word in words)
+        interfaces = (argument for arguments in self.interfaces.values() for argument in arguments)
         lists = (*self.command, *self.probe, *interfaces, *self.reset)
         for text in (*lists, self.line, self.simulated_jtag):
             for part in text.split("{")[1:]:
@@ -56,8 +56,8 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
                     )
 
 
-def filled(text: str, words: dict[str, str]) -> str:
+def filled(text: str, replacements: dict[str, str]) -> str:
     """`text` with its placeholders replaced; other braces stay, they are the server's own."""
-    for word, value in words.items():
-        text = text.replace(f"{{{word}}}", value)
+    for placeholder, value in replacements.items():
+        text = text.replace(f"{{{placeholder}}}", value)
     return text

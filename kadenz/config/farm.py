@@ -41,10 +41,12 @@ class FarmFile(FileModel, kw_only=True, frozen=True):
 
 def read_farm(path: Path) -> FarmFile:
     """The farm's file. ConfigError if it is unreadable, invalid, or names nothing."""
-    found = read_toml(path, FarmFile)
-    if found.dask is None and found.labgrid is None:
+    farm_file = read_toml(path, FarmFile)
+    if farm_file.dask is None and farm_file.labgrid is None:
         raise ConfigError(f"{path}: names no farm", remedy="Add [dask] or [labgrid]")
-    if found.dask is None or not found.dask.keys:
-        return found
-    keys = str(path.parent / Path(found.dask.keys).expanduser())
-    return msgspec.structs.replace(found, dask=msgspec.structs.replace(found.dask, keys=keys))
+    if farm_file.dask is None or not farm_file.dask.keys:
+        return farm_file
+    keys = str(path.parent / Path(farm_file.dask.keys).expanduser())
+    return msgspec.structs.replace(
+        farm_file, dask=msgspec.structs.replace(farm_file.dask, keys=keys)
+    )

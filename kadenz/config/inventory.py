@@ -132,17 +132,17 @@ def mechanisms() -> Mechanisms:
     Raises ConfigError for a name that the suite has: it means the same in every lab.
     """
     lab = find_lab()
-    own = Mechanisms() if lab is None else lab.file.mechanisms
-    if lab is not None and own.names:
+    lab_mechanisms = Mechanisms() if lab is None else lab.file.mechanisms
+    if lab is not None and lab_mechanisms.names:
         text = "".join(file.read_text() for file in (root() / "suite/bench").glob("*.[ch]"))
-        for name in own.names:
+        for name in lab_mechanisms.names:
             if re.search(f'"(itc/)?{name}"', text):
                 raise ConfigError(
                     f"{lab.path}: [mechanisms] `{name}`: the suite has this name",
                     remedy="Remove it if your kernel keeps what conformance asks of the suite's; "
                     "else rename yours",
                 )
-    return own
+    return lab_mechanisms
 
 
 # ---- kernels and boards --------------------------------------------------------------------------
@@ -167,12 +167,12 @@ def kernel(name: str) -> Kernel:
 
 
 def _kernel(name: str, files: Files) -> Kernel:
-    own = read_toml(_single_file(_KERNEL, name, files), Kernel)
-    if not own.port:
-        return own
-    port = read_toml(_single_file(_KERNEL, own.port, files), Kernel)
+    kernel = read_toml(_single_file(_KERNEL, name, files), Kernel)
+    if not kernel.port:
+        return kernel
+    port = read_toml(_single_file(_KERNEL, kernel.port, files), Kernel)
     return msgspec.structs.replace(
-        own, lacks={**port.lacks, **own.lacks}, objects={**port.objects, **own.objects}
+        kernel, lacks={**port.lacks, **kernel.lacks}, objects={**port.objects, **kernel.objects}
     )
 
 
@@ -185,25 +185,27 @@ def board(name: str) -> Board:
 
 
 def _board(file: Path, known: Files) -> Board:
-    found = read_toml(file, Board)
-    for kernel in found.kernels:
+    board = read_toml(file, Board)
+    for kernel in board.kernels:
         if kernel not in known:
             raise ConfigError(
                 f"{file}: `kernels`: no kernel `{kernel}`",
                 remedy=did_you_mean(kernel, list(known)),
             )
-    return found
+    return board
 
 
 def pairs() -> list[tuple[str, str]]:
     """Each kernel with each of its boards: kernel.toml names boards, board.toml kernels."""
     known = boards()
-    found = []
+    kernel_boards = []
     for name, kernel in kernels().items():
-        own = [board for board in kernel.boards if board in known]
-        more = [board for board in known if name in known[board].kernels and board not in own]
-        found += [(name, board) for board in (*own, *more)]
-    return found
+        named_boards = [board for board in kernel.boards if board in known]
+        more = [
+            board for board in known if name in known[board].kernels and board not in named_boards
+        ]
+        kernel_boards += [(name, board) for board in (*named_boards, *more)]
+    return kernel_boards
 
 
 def kernel_folder(name: str) -> Path:
@@ -239,8 +241,8 @@ def compiler(board: str, arch: str) -> str:
     """The C compiler named in this file: "riscv64-unknown-elf-gcc"."""
     file = toolchain(board, arch)
     text = read_regular(file).decode(errors="replace") if file else ""
-    found = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", text)
-    return found.group(1) if found else "gcc"
+    match = re.search(r"set\(CMAKE_C_COMPILER\s+(\S+?)\s*\)", text)
+    return match.group(1) if match else "gcc"
 
 
 # ---- campaigns -----------------------------------------------------------------------------------
@@ -316,22 +318,24 @@ def debug_server(name: str) -> DebugServer:
 
 def lab_naming(server: DebugServer) -> Path | None:
     """The lab's servers/ if none of kadenz's own servers has the program of this one."""
-    own = (read_toml(file, DebugServer) for file in root().glob(_SERVER.pattern))
-    known = server.program in {one.program for one in own}
+    shipped_servers = (read_toml(file, DebugServer) for file in root().glob(_SERVER.pattern))
+    known = server.program in {shipped.program for shipped in shipped_servers}
     return None if known else places()[-1] / "servers"
 
 
 def probe_names() -> set[str]:
     """USB names "vid:pid" of the debug probes that any server knows."""
-    every = (one.interfaces for one in debug_servers().values())
+    every = (server.interfaces for server in debug_servers().values())
     return {name for names in every for name in names if name}
 
 
 def own_probe_names() -> set[str]:
     """USB names of the probes that are parts of boards, by their board.toml."""
-    tiers = (one.tier.board for one in boards().values())
-    own = (names for tier in tiers if tier is not None for names in tier.own_probe.values())
-    return {name for names in own for name in names}
+    tiers = (board.tier.board for board in boards().values())
+    board_probes = (
+        names for tier in tiers if tier is not None for names in tier.own_probe.values()
+    )
+    return {name for names in board_probes for name in names}
 
 
 # ---- finding -------------------------------------------------------------------------------------
@@ -364,22 +368,22 @@ def problems() -> list[KadenzError]:
 
 def _found(kind: _Kind) -> Files:
     """The files of a kind in all places, by the part's name."""
-    found: Files = {}
+    files: Files = {}
     for place in places():
         for file in sorted(place.glob(kind.pattern)):
             if kind.name(file) not in _NO_PARTS:
-                found.setdefault(kind.name(file), []).append(file)
-    return found
+                files.setdefault(kind.name(file), []).append(file)
+    return files
 
 
 def _file(kind: _Kind, name: str) -> Path:
     return _single_file(kind, name, _found(kind))
 
 
-def _single_file(kind: _Kind, name: str, found: Files) -> Path:
-    if name not in found:
-        raise UsageError(f"no {kind.word} `{name}`", remedy=did_you_mean(name, list(found)))
-    first, *others = found[name]
+def _single_file(kind: _Kind, name: str, files: Files) -> Path:
+    if name not in files:
+        raise UsageError(f"no {kind.word} `{name}`", remedy=did_you_mean(name, list(files)))
+    first, *others = files[name]
     _check_name(kind.word, name, first.parent if kind.pattern.count("/") > 1 else first)
     if others:
         raise ConfigError(
@@ -400,15 +404,18 @@ def _check_name(word: str, name: str, path: Path) -> None:
 
 def _single(kind: _Kind) -> dict[str, Path]:
     """Those of a kind that are found once and have a valid name."""
-    found = _found(kind).items()
-    return {name: one[0] for name, one in found if len(one) == 1 and _NAME.fullmatch(name)}
+    return {
+        name: files[0]
+        for name, files in _found(kind).items()
+        if len(files) == 1 and _NAME.fullmatch(name)
+    }
 
 
 def _valid(files: Files, read: Callable[[str], T]) -> dict[str, T]:
-    found = {}
+    parts = {}
     for name in files:
         try:
-            found[name] = read(name)
+            parts[name] = read(name)
         except KadenzError:  # `problems` has it
             continue
-    return found
+    return parts

@@ -66,17 +66,19 @@ class Notation:
 
     def merged(self, several: Iterable[Words]) -> dict[str, Any]:
         """The keys of an option that was given several times. UsageError for one given twice."""
-        found: dict[str, Any] = {}
-        for words in several:
-            for key, value in words.keys.items():
-                if key in found:
+        values: dict[str, Any] = {}
+        for given in several:
+            for key, value in given.keys.items():
+                if key in values:
                     raise self.twice(key, self.flag)
-                found[key] = value
-        return found
+                values[key] = value
+        return values
 
     def twice(self, key: str, where: str) -> UsageError:
         """A key that was given twice."""
-        many = not self.keys or any(one.many for one in self.keys if one.name == key)
+        many = not self.keys or any(
+            option_key.many for option_key in self.keys if option_key.name == key
+        )
         return UsageError(
             f"{where}: `{key}` is there twice",
             remedy=f"Several values are one list: {key}=A,B" if many else "Leave one of them out",
@@ -113,7 +115,7 @@ class _Parsing:
 
     def _pieces(self) -> list[tuple[str, str]]:
         """Keys and values as they were written; the key of a piece without one is ""."""
-        found: list[tuple[str, str]] = []
+        pieces: list[tuple[str, str]] = []
         at = 0
         while True:
             match = _WORD.match(self.text, at)
@@ -124,27 +126,27 @@ class _Parsing:
                 raise self._error(what, self._expected)
             if value.startswith('"') and _unquoted(value) == value:
                 raise self._error(f'{value} begins with a quote and ends without: "…"', "")
-            found.append((key, value))
+            pieces.append((key, value))
             at = match.end()
             if not match["comma"]:
-                return found
+                return pieces
 
     def _by_key(self, pieces: Sequence[tuple[str, str]]) -> dict[str, list[str]]:
         """The values of each key: pieces without a key continue the list before them."""
-        found: dict[str, list[str]] = {}
+        values: dict[str, list[str]] = {}
         last = ""
         for key, value in pieces:
             if key:
-                self._check_key(key, found, last)
-                found[key], last = [_unquoted(value)], key
+                self._check_key(key, values, last)
+                values[key], last = [_unquoted(value)], key
             elif last and self._is_list(last) and value not in self._known:
-                found[last].append(_unquoted(value))
+                values[last].append(_unquoted(value))
             else:
                 raise self._stray(value, last)
-        return found
+        return values
 
-    def _check_key(self, key: str, found: Mapping[str, object], last: str) -> None:
-        if key in found:
+    def _check_key(self, key: str, values: Mapping[str, object], last: str) -> None:
+        if key in values:
             raise self.notation.twice(key, self._where)
         if self._known and key not in self._known:
             near = nearest(key, [*self._known])

@@ -172,17 +172,17 @@ def _folder() -> Path | None:
                 remedy="Unset it, or name the folder of a lab; `kadenz init` makes one",
             )
         return folder
-    found = labs_above(Path.cwd())
-    if found:
-        refuse_foreign(found[0], found[0] / FILE)
-    if len(found) > 1:
+    labs = labs_above(Path.cwd())
+    if labs:
+        refuse_foreign(labs[0], labs[0] / FILE)
+    if len(labs) > 1:
         raise ConfigError(
-            f"{found[0] / FILE}: a lab inside the lab {found[1] / FILE}",
-            remedy=f"Move one of them elsewhere, or name the one to use: {VARIABLE}={found[0]}",
+            f"{labs[0] / FILE}: a lab inside the lab {labs[1] / FILE}",
+            remedy=f"Move one of them elsewhere, or name the one to use: {VARIABLE}={labs[0]}",
         )
-    return found[0] if found else None
+    return labs[0] if labs else None
 
 
 def labs_above(folder: Path) -> list[Path]:
     """The folders from `folder` upward that are labs, the nearest first."""
-    return [one for one in (folder, *folder.parents) if (one / FILE).is_file()]
+    return [lab for lab in (folder, *folder.parents) if (lab / FILE).is_file()]

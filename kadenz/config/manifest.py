@@ -82,10 +82,10 @@ class TargetEntry(Model):
 
         The built-in layout is not mentioned.
         """
-        words = [self.settings.get("transport", "").partition(",")[0]]
+        parts = [self.settings.get("transport", "").partition(",")[0]]
         if "layout_sha256" in self.settings:  # digest of a file
-            words.append(self.settings.get("layout", ""))
-        return ", ".join(word for word in words if word)
+            parts.append(self.settings.get("layout", ""))
+        return ", ".join(part for part in parts if part)
 
 
 class Distribution(Model):
@@ -371,12 +371,12 @@ class EventEntry(Model):
     @property
     def text(self) -> str:
         """The text with its numbers: "working counter 9 to 18, 21 expected"."""
-        words = self.kind.split("{}")
+        pieces = self.kind.split("{}")
         ranges = [
             least if least == greatest else f"{least} to {greatest}"
             for least, greatest in zip(self.least, self.greatest, strict=True)
         ]
-        return words[0] + "".join(a + b for a, b in zip(ranges, words[1:], strict=True))
+        return pieces[0] + "".join(a + b for a, b in zip(ranges, pieces[1:], strict=True))
 
 
 class LoadEntry(Model, kw_only=True):
@@ -519,9 +519,9 @@ class Manifest(Model):
     @property
     def condition_values(self) -> dict[str, str]:
         """The value of each condition by its kind."""
-        return {one.kind: one.value for one in self.conditions}
+        return {condition.kind: condition.value for condition in self.conditions}
 
     def enter_condition(self, entry: ConditionEntry) -> None:
         """Adds a condition, or replaces that of its kind."""
-        kinds = {one.kind: one for one in self.conditions} | {entry.kind: entry}
+        kinds = {condition.kind: condition for condition in self.conditions} | {entry.kind: entry}
         self.conditions = list(kinds.values())

@@ -15,7 +15,7 @@ _MOST = 65_536
 def parse_cpus(text: str) -> frozenset[int]:
     """{0, 1, 2, 6} for "0-2,6", empty for "". Raises ValueError that names the wrong piece."""
     text = text.strip()
-    found: set[int] = set()
+    cpus: set[int] = set()
     for piece in text.split(",") if text else ():
         match = _PIECE.fullmatch(piece)
         if match is None:
@@ -25,21 +25,21 @@ def parse_cpus(text: str) -> frozenset[int]:
             raise ValueError(f"the range {piece} is reversed")
         if last >= _MOST:
             raise ValueError(f"processor {last} is out of range")
-        found.update(range(first, last + 1))
-    return frozenset(found)
+        cpus.update(range(first, last + 1))
+    return frozenset(cpus)
 
 
 def asked_cpus(where: str, text: str, error: type[KadenzError] = ConfigError) -> frozenset[int]:
     """Parses a user's list, with at least one processor. Raises `error` with a remedy."""
     try:
-        found = parse_cpus(text)
-        if not found:
+        cpus = parse_cpus(text)
+        if not cpus:
             raise ValueError("it is empty")
     except ValueError as wrong:
         raise error(
             f"{where} {text}: not a list of processors: {wrong}", remedy="For example 0,2-3"
         ) from None
-    return found
+    return cpus
 
 
 def show_cpus(cpus: frozenset[int]) -> str:

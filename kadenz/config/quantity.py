@@ -61,9 +61,9 @@ class Points:
 
 def parse_quantity(text: str, where: str) -> Quantity:
     """Parses `NUMBER UNIT`, above zero. Raises UsageError; `where` names the option or key."""
-    found = _QUANTITY.fullmatch(text.strip())
-    number = float(found["number"]) if found else 0.0
-    if found is None or not 0.0 < number < math.inf:
+    match = _QUANTITY.fullmatch(text.strip())
+    number = float(match["number"]) if match else 0.0
+    if match is None or not 0.0 < number < math.inf:
         raise UsageError(
             f"{where}: `{text.strip()}` is not a quantity: a number above zero and its unit",
             remedy="For example 100us, 1.5ms or 900 instructions",
@@ -73,17 +73,17 @@ def parse_quantity(text: str, where: str) -> Quantity:
             f"{where}: `{text.strip()}` is out of range",
             remedy=f"Use a unit in which the number is from {_RANGE[0]:g} to {_RANGE[1]:g}",
         )
-    return Quantity(number, found["unit"].strip())
+    return Quantity(number, match["unit"].strip())
 
 
 def parse_points(text: str, where: str) -> Points:
     """Parses `BENCHMARK [PARAMETER=VALUE…]`. Raises UsageError; `where` names the option."""
-    found = _POINTS.fullmatch(text.strip())
+    match = _POINTS.fullmatch(text.strip())
     try:
-        if found is None:
+        if match is None:
             raise ValueError(text)
-        pairs = (word.split("=") for word in found["where"].split())
-        return Points(found["bench"], {name: parse_value(value) for name, value in pairs})
+        pairs = (word.split("=") for word in match["where"].split())
+        return Points(match["bench"], {name: parse_value(value) for name, value in pairs})
     except ValueError:  # a number that begins with 0, or has thousands of digits
         raise UsageError(
             f"{where}: `{text.strip()}` is not BENCHMARK [PARAMETER=VALUE…]",

@@ -45,13 +45,13 @@ class TargetName(NamedTuple):
 def known_targets() -> list[str]:
     """All targets: each kernel on each of its boards under each tier, then those of the lab."""
     boards = inventory.boards()
-    found = [
+    targets = [
         f"{kernel}/{board}@{tier}"
         for kernel, board in inventory.pairs()
         for tier in boards[board].tier.names()
     ]
     lab = find_lab()
-    return found + ([] if lab is None else list(lab.file.target))
+    return targets + ([] if lab is None else list(lab.file.target))
 
 
 def parse_target(text: str, known: list[str] | None = None) -> TargetName:
@@ -70,9 +70,9 @@ def parse_target(text: str, known: list[str] | None = None) -> TargetName:
     )
     if name is not None and not name.kernel and name.board in inventory.boards():
         return _for_an_image(name)
-    tiers = [one for one in known if one.startswith(f"{text}@")]
+    tiers = [target for target in known if target.startswith(f"{text}@")]
     if name is None and tiers:
-        silicon_last = sorted(tiers, key=lambda one: one.endswith("@board"))
+        silicon_last = sorted(tiers, key=lambda target: target.endswith("@board"))
         raise UsageError(
             f"`{text}` names no tier: expected kernel/board@tier",
             remedy=f"Name one: {', '.join(silicon_last)}",
@@ -163,7 +163,7 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
         name = parse_target(TargetName(table.kernel, table.board, table.tier).parts)
     except UsageError as error:
         raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
-    misplaced = [one.name for one in fields(table.link) if getattr(table.link, one.name)]
+    misplaced = [field.name for field in fields(table.link) if getattr(table.link, field.name)]
     if misplaced and table.tier != "board":
         raise ConfigError(
             f"{where}: `{misplaced[0]}` is for the tier board, this is {table.tier}",

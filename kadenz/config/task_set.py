@@ -90,16 +90,16 @@ class TaskSet(FileModel, kw_only=True, frozen=True):
 
     def __post_init__(self) -> None:
         """Raises ValueError for names that are taken, and for missing or useless priorities."""
-        names = [one.name for one in self.task]
+        names = [task.name for task in self.task]
         for name in names:
             if names.count(name) > 1:
                 raise ValueError(f"two tasks are named `{name}`")
-        for one in self.task:
-            if self.priorities == "given" and one.priority is None:
-                raise ValueError(f'task `{one.name}`: `priorities` is "given", set `priority`')
-            if self.priorities != "given" and one.priority is not None:
+        for task in self.task:
+            if self.priorities == "given" and task.priority is None:
+                raise ValueError(f'task `{task.name}`: `priorities` is "given", set `priority`')
+            if self.priorities != "given" and task.priority is not None:
                 raise ValueError(
-                    f'task `{one.name}`: `priority` is allowed only with `priorities` = "given"'
+                    f'task `{task.name}`: `priority` is allowed only with `priorities` = "given"'
                 )
 
 

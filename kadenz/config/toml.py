@@ -41,8 +41,8 @@ def read_toml(path: Path, model: type[T]) -> T:
             f"{path}: not UTF-8 at byte {error.start}", remedy="Save the file as UTF-8"
         ) from None
     hashable: Any = model
-    found: T = _parsed(text, hashable, str(path))
-    return found
+    document: T = _parsed(text, hashable, str(path))
+    return document
 
 
 @functools.lru_cache(maxsize=512)
@@ -53,9 +53,9 @@ def _parsed(text: str, model: Any, name: str) -> Any:
 
 def parse_toml(text: str, model: type[T], name: str) -> T:
     """`text` as a `model`; `name` stands for the file in errors."""
-    found = excess(text)
-    if found is not None:
-        line, what = found
+    exceeded = excess(text)
+    if exceeded is not None:
+        line, what = exceeded
         raise ConfigError(f"{name}:{line}: {what}", remedy="No file of kadenz needs this")
     try:
         raw = tomllib.loads(text)
@@ -72,8 +72,8 @@ def parse_toml(text: str, model: type[T], name: str) -> T:
 
 def nearest(word: str, known: list[str]) -> str:
     """The known word closest to `word`, or "" if none is near."""
-    found = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
-    return found[0] if found else ""
+    matches = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return matches[0] if matches else ""
 
 
 def did_you_mean(word: str, known: list[str]) -> str:
@@ -108,19 +108,19 @@ def _explain(message: str, raw: Any, text: str, model: Any, name: str) -> Config
 
 def _with_keys(path: str, raw: Any, model: Any) -> str:
     """The path with the names of tables such as [target.NAME], for which msgspec has `[...]`."""
-    kind, found = model, "$"
+    kind, named_path = model, "$"
     for step in _parts(path):
         kind = _without_none(kind)
         if step == "[...]" and isinstance(raw, dict) and get_args(kind):
             key = next((key for key in raw if not _fits(raw[key], get_args(kind)[-1])), step)
             if key == step:
                 return path
-            kind, raw, found = get_args(kind)[-1], raw[key], f"{found}.{key}"
+            kind, raw, named_path = get_args(kind)[-1], raw[key], f"{named_path}.{key}"
         elif step.startswith("["):
-            kind, raw, found = _below(kind, step), raw[int(step[1:-1])], found + step
+            kind, raw, named_path = _below(kind, step), raw[int(step[1:-1])], named_path + step
         else:
-            kind, raw, found = _below(kind, step), raw.get(step), f"{found}.{step}"
-    return found
+            kind, raw, named_path = _below(kind, step), raw.get(step), f"{named_path}.{step}"
+    return named_path
 
 
 def _fits(value: Any, kind: Any) -> bool:
@@ -157,7 +157,7 @@ def _below(kind: Any, step: str) -> Any:
     """The type one step below a type; None where it has none: a user's name may have a dot."""
     kind = _without_none(kind)
     if step.startswith("[") or get_origin(kind) is dict:
-        items = [one for one in get_args(kind) if one is not Ellipsis]
+        items = [argument for argument in get_args(kind) if argument is not Ellipsis]
         return items[-1] if items else None
     return _fields(kind).get(step)
 
@@ -196,7 +196,7 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
     Handles the usual style (headers and one assignment per line); for other styles only the line
     number is missing.
     """
-    found: dict[tuple[str, ...], int] = {}
+    lines: dict[tuple[str, ...], int] = {}
     seen: dict[tuple[str, ...], int] = {}  # arrays of tables: index of the open element
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.splitlines(), 1):
@@ -210,12 +210,12 @@ def _lines(text: str) -> dict[tuple[str, ...], int]:
                     seen[table] = seen.get(table, -1) + 1
                 if table in seen:
                     table += (f"[{seen[table]}]",)
-                found.setdefault(table, number)
+                lines.setdefault(table, number)
             continue
         assign = _ASSIGN.match(line)
         if assign:
-            found.setdefault(table + tuple(_split(assign.group(1))), number)
-    return found
+            lines.setdefault(table + tuple(_split(assign.group(1))), number)
+    return lines
 
 
 def _split(dotted: str) -> list[str]:

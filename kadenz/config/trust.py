@@ -69,7 +69,7 @@ def trust(folder: Path) -> None:
     """Believes the lab in `folder` from now on. UsageError if its path is no line."""
     if "\n" in str(folder):
         raise UsageError(f"{str(folder)!r}: a path with a line break", remedy="Rename the folder")
-    _write([*(one for one in trusted() if one != folder), folder])
+    _write([*(lab for lab in trusted() if lab != folder), folder])
 
 
 def distrust(folder: Path) -> None:
@@ -79,7 +79,7 @@ def distrust(folder: Path) -> None:
         raise UsageError(
             f"{folder} is not trusted", remedy="`kadenz lab trust --list` shows those that are"
         )
-    _write([one for one in known if one != folder])
+    _write([lab for lab in known if lab != folder])
 
 
 def _write(folders: list[Path]) -> None:

@@ -144,11 +144,11 @@ def problem(tuning: Tuning) -> str:
         if rule.policy is None and rule.cpus is None:
             return f"{where}: has neither `policy` nor `cpus`"
     for table in ("thread", "interrupt"):
-        for index, one in enumerate(getattr(tuning, table)):
-            if one.cpus in (None, "housekeeping", "realtime"):
+        for index, entry in enumerate(getattr(tuning, table)):
+            if entry.cpus in (None, "housekeeping", "realtime"):
                 continue
             try:
-                parse_cpus(one.cpus)
+                parse_cpus(entry.cpus)
             except ValueError as wrong:
                 return f"`{table}[{index}].cpus`: {wrong}"
     return ""
@@ -173,13 +173,15 @@ _REMOVES_BY_SYSCTL = {"fs.mqueue.msg_max": "mq-limits", "fs.mqueue.msgsize_max":
 
 def removes(tuning: Tuning) -> set[str]:
     """Codes of the findings that this profile removes on machines that have its keys."""
-    found = {code for key, (code, values) in _REMOVES.items() if _value(tuning, key) in values}
+    codes = {code for key, (code, values) in _REMOVES.items() if _value(tuning, key) in values}
     if tuning.processor.idle_above_us is not None and tuning.processor.idle_above_us <= 2:
-        found.add("idle-states")
+        codes.add("idle-states")
     if tuning.memory.stat_interval_s is not None and tuning.memory.stat_interval_s > 1:
-        found.add("stat-interval")
-    return found | {
-        _REMOVES_BY_SYSCTL[one.name] for one in tuning.sysctl if one.name in _REMOVES_BY_SYSCTL
+        codes.add("stat-interval")
+    return codes | {
+        _REMOVES_BY_SYSCTL[sysctl.name]
+        for sysctl in tuning.sysctl
+        if sysctl.name in _REMOVES_BY_SYSCTL
     }
 
 
