@@ -193,8 +193,8 @@ class Record(NamedPoint):
         raise _unknown(self, "lane", lane, self.lanes)
 
     def __repr__(self) -> str:
-        words = [self.bench, *(f"{name}={value}" for name, value in self.params.items())]
-        return f"<Record {' '.join(words)}: {self.status}>"
+        parts = [self.bench, *(f"{name}={value}" for name, value in self.params.items())]
+        return f"<Record {' '.join(parts)}: {self.status}>"
 
 
 class Run:
@@ -248,12 +248,12 @@ class Run:
         """
         if bench not in ("", *self.benchmarks):
             raise _unknown(self, "benchmark", bench, self.benchmarks)
-        found = [record for record in self.all if bench in ("", record.bench)]
-        known = _parameters(found)
+        matches = [record for record in self.all if bench in ("", record.bench)]
+        known = _parameters(matches)
         for name in params:
             if name not in known:
                 raise _unknown(self, f"parameter of {bench}" if bench else "parameter", name, known)
-        return [record for record in found if params.items() <= record.params.items()]
+        return [record for record in matches if params.items() <= record.params.items()]
 
     def columns(self, bench: str = "") -> Columns:
         """One entry for each sample, by column: target, record, bench, lane, index, cold, value,
@@ -267,14 +267,14 @@ class Run:
         counts = [samples.size for samples in series]
         index = _joined([np.arange(count) for count in counts], np.int64)
         cold = np.repeat(np.array([record.entry.cold for record, _ in wanted], np.int64), counts)
-        found = {
+        table = {
             **_point_columns(wanted, counts),
             "index": index,
             "cold": index < cold,
             "value": _joined(series, np.float64),
             "unit": _repeated([record.unit for record, _ in wanted], counts),
         }
-        return found | _parameter_columns(wanted, counts, found)
+        return table | _parameter_columns(wanted, counts, table)
 
     def figures(self, bench: str = "") -> Columns:
         """One entry for each statistic of each lane: target, record, bench, lane, the fields of
@@ -288,11 +288,11 @@ class Run:
         lists = [list(record.figures(lane).values()) for record, lane in wanted]
         counts = [len(figures) for figures in lists]
         rows = [figure for figures in lists for figure in figures]
-        found = {
+        table = {
             **_point_columns(wanted, counts),
             **{f.name: _column([getattr(row, f.name) for row in rows]) for f in fields(Figure)},
         }
-        return found | _parameter_columns(wanted, counts, found)
+        return table | _parameter_columns(wanted, counts, table)
 
     def to_pandas(self, bench: str = "", *, figures: bool = False) -> Any:
         """`columns`, or with `figures` these, as a DataFrame. ToolMissing without pandas."""

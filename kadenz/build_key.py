@@ -31,17 +31,17 @@ def tools(programs: Iterable[str | Path]) -> dict[str, str]:
 
     A program that is not there is left out: starting it fails.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for program in programs:
         whole = shutil.which(str(program))
         if whole is None:
             continue
-        found[whole] = _digest(Path(whole).resolve())
+        digests[whole] = _digest(Path(whole).resolve())
         if re.search(r"(gcc|clang|cc)(-[\d.]+)?$", whole):
-            found |= {str(file): _digest(file) for file in _started_by(whole)}
+            digests |= {str(file): _digest(file) for file in _started_by(whole)}
         if whole.endswith("rustc"):  # rustup's program is the same for every version
-            found["rustc -vV"] = _answer(whole, "-vV")
-    return found
+            digests["rustc -vV"] = _answer(whole, "-vV")
+    return digests
 
 
 def variables(environ: Mapping[str, str], others: Iterable[str] = ()) -> dict[str, str]:
@@ -60,8 +60,8 @@ def _started_by(compiler: str) -> list[Path]:
     asked = [f"-print-prog-name={name}" for name in _PROGRAMS]
     asked += [f"-print-file-name={name}" for name in _FILES]
     places = [_answer(compiler, question) for question in asked]
-    found = [Path(shutil.which(place) or place).resolve() for place in places if place]
-    return [file for file in dict.fromkeys(found) if file.is_file()]
+    files = [Path(shutil.which(place) or place).resolve() for place in places if place]
+    return [file for file in dict.fromkeys(files) if file.is_file()]
 
 
 def _answer(compiler: str, question: str) -> str:

@@ -163,7 +163,7 @@ class Elf:
         """The loaded sections, by address."""
         with opened(self.path) as elf:
             segments = _loaded(elf)
-            found = [
+            loaded_sections = [
                 Section(
                     section.name,
                     section["sh_addr"],
@@ -175,22 +175,22 @@ class Elf:
                 for section in elf.iter_sections()
                 if section["sh_flags"] & _ALLOC
             ]
-        return sorted(found, key=lambda section: (section.address, -section.size))
+        return sorted(loaded_sections, key=lambda section: (section.address, -section.size))
 
     @cached_property
     def segments(self) -> list[Segment]:
         """The segments that are loaded, by address."""
         with opened(self.path) as elf:
             return sorted(
-                Segment(one["p_vaddr"], one["p_memsz"], max(one["p_align"], 1))
-                for one in _loaded(elf)
+                Segment(segment["p_vaddr"], segment["p_memsz"], max(segment["p_align"], 1))
+                for segment in _loaded(elf)
             )
 
     @cached_property
     def hosted(self) -> bool:
         """Whether an operating system loads the program, by its headers and notes."""
         with opened(self.path) as elf:
-            headers = {one["p_type"] for one in elf.iter_segments()}
+            headers = {segment["p_type"] for segment in elf.iter_segments()}
             note = elf.get_section_by_name(".note.ABI-tag")
             system = elf["e_ident"]["EI_OSABI"] == "ELFOSABI_LINUX"
         return note is not None or system or not headers.isdisjoint(_HOSTED)
@@ -208,8 +208,8 @@ class Elf:
         """
         with opened(self.path) as elf:
             section = elf.get_section_by_name(".riscv.attributes")
-            found = re.search(rb"rv(?:32|64)[a-z0-9_]+", section.data()) if section else None
-        return found[0].decode() if found else ""
+            match = re.search(rb"rv(?:32|64)[a-z0-9_]+", section.data()) if section else None
+        return match[0].decode() if match else ""
 
     @cached_property
     def riscv_extensions(self) -> set[str]:
@@ -217,8 +217,12 @@ class Elf:
 
         Of a file that does not say, those that the flags of its header show: {"c"}.
         """
-        words = self.riscv_arch[4:].split("_")
-        letters = {letter for word in words if len(letter := re.sub(r"\d+p\d+$", "", word)) == 1}
+        extensions = self.riscv_arch[4:].split("_")
+        letters = {
+            letter
+            for extension in extensions
+            if len(letter := re.sub(r"\d+p\d+$", "", extension)) == 1
+        }
         if letters:
             return letters
         with opened(self.path) as elf:
@@ -250,17 +254,17 @@ class Elf:
     def symbols(self) -> list[Symbol]:
         """Functions and variables by address, the largest of an address first."""
         thumb = 1 if self.machine == "EM_ARM" else 0
-        found = [
+        table_symbols = [
             Symbol(
-                one.section.name,
-                one.value & ~(thumb if one.kind == "STT_FUNC" else 0),
-                one.size,
-                one.name,
+                symbol.section.name,
+                symbol.value & ~(thumb if symbol.kind == "STT_FUNC" else 0),
+                symbol.size,
+                symbol.name,
             )
-            for one in self._table
-            if one.kind in ("STT_FUNC", "STT_OBJECT")
+            for symbol in self._table
+            if symbol.kind in ("STT_FUNC", "STT_OBJECT")
         ]
-        return sorted(found, key=lambda symbol: (symbol.address, -symbol.size))
+        return sorted(table_symbols, key=lambda symbol: (symbol.address, -symbol.size))
 
     @cached_property
     def _table(self) -> list[_Entry]:
@@ -295,18 +299,23 @@ class Elf:
     @cached_property
     def functions(self) -> list[tuple[int, int, str]]:
         """Address, size and name of functions and labels of code, by address."""
-        found = sorted(
-            (one.value & ~1, one.size, one.name, one.section["sh_addr"] + one.section["sh_size"])
-            for one in self._table
-            if one.kind in ("STT_FUNC", "STT_NOTYPE")
-            and one.section["sh_flags"] & _EXEC
-            and one.name
-            and not one.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
+        labels = sorted(
+            (
+                symbol.value & ~1,
+                symbol.size,
+                symbol.name,
+                symbol.section["sh_addr"] + symbol.section["sh_size"],
+            )
+            for symbol in self._table
+            if symbol.kind in ("STT_FUNC", "STT_NOTYPE")
+            and symbol.section["sh_flags"] & _EXEC
+            and symbol.name
+            and not symbol.name.startswith("$")  # Arm mapping symbols ($t, $d, ...)
         )
-        following = [start for start, _, _, _ in found[1:]] + [0]  # after the last there is none
+        following = [start for start, _, _, _ in labels[1:]] + [0]  # after the last there is none
         return [
             (start, size or max(min(after or end, end) - start, 0), name)
-            for (start, size, name, end), after in zip(found, following, strict=False)
+            for (start, size, name, end), after in zip(labels, following, strict=False)
         ]
 
 
@@ -320,13 +329,13 @@ def _kind(section: Any) -> SectionKind:
 
 
 def _loaded(elf: Any) -> list[Any]:
-    return [one for one in elf.iter_segments("PT_LOAD") if one["p_memsz"]]
+    return [segment for segment in elf.iter_segments("PT_LOAD") if segment["p_memsz"]]
 
 
 def _load(section: Any, segments: list[Any]) -> int:
     """The load address of a section. Some linkers leave all physical addresses at zero."""
     address = int(section["sh_addr"])
-    for one in segments:
-        if one.section_in_segment(section) and any(each["p_paddr"] for each in segments):
-            return address - int(one["p_vaddr"]) + int(one["p_paddr"])
+    for segment in segments:
+        if segment.section_in_segment(section) and any(each["p_paddr"] for each in segments):
+            return address - int(segment["p_vaddr"]) + int(segment["p_paddr"])
     return address

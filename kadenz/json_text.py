@@ -17,7 +17,7 @@ def read_json(text: bytes | str, kind: type[T]) -> T:
     """
     wanted: Any = kind  # a union, or list[int]
     try:
-        found: T = msgspec.json.decode(text, type=wanted)
+        document: T = msgspec.json.decode(text, type=wanted)
     except (UnicodeDecodeError, RecursionError) as error:
         raise msgspec.DecodeError(str(error)) from None
-    return found
+    return document

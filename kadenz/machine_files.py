@@ -39,8 +39,8 @@ class MachineFiles:
 
     def glob(self, pattern: str) -> list[str]:
         """Matching paths of the machine, ordered by the numbers in them: cpu2, cpu10."""
-        found = ["/" + str(p.relative_to(self.root)) for p in self.root.glob(pattern.lstrip("/"))]
-        return sorted(found, key=_by_numbers)
+        paths = ["/" + str(p.relative_to(self.root)) for p in self.root.glob(pattern.lstrip("/"))]
+        return sorted(paths, key=_by_numbers)
 
 
 def _by_numbers(path: str) -> list[tuple[int, str]]:

@@ -96,8 +96,8 @@ def unfinished_name(kind: str = NEW) -> str:
 def left_in(folder: Path, kind: str) -> Iterator[Path]:
     """What processes that are over left in a folder under such names."""
     for path in folder.glob(".kadenz-*"):
-        found = _UNFINISHED.fullmatch(path.name)
-        if found and found[2] == kind and has_ended(found[1]):
+        match = _UNFINISHED.fullmatch(path.name)
+        if match and match[2] == kind and has_ended(match[1]):
             yield path
 
 

@@ -143,13 +143,15 @@ def look_up(wanted: Need, *, path: str | None = None, cache: Path | None = None)
         given = shutil.which(wanted.name, path=path)
         problem = "" if given else f"{wanted.name} is not installed; {wanted.named_by} names it"
         return Tool(wanted, Path(given) if given else None, "", problem)
-    private = [str((cache or user_cache()) / one / "tools" / "bin") for one in ("qemu", "rust")]
+    private = [
+        str((cache or user_cache()) / package / "tools" / "bin") for package in ("qemu", "rust")
+    ]
     best: Tool | None = None
     for folder in (path, *private):
-        found = shutil.which(wanted.name, path=folder)
-        if found is None:
+        program = shutil.which(wanted.name, path=folder)
+        if program is None:
             continue
-        tool = _judge(wanted, Path(found))
+        tool = _judge(wanted, Path(program))
         if not tool.problem:
             return tool
         best = best or tool
