@@ -19,9 +19,9 @@ _INTERPRETED = re.compile(r"[^\w /.+@#&()~-]")
 def check_paths(paths: Iterable[Path]) -> None:
     """UsageError for a path that a program of the build would take for something else."""
     for path in paths:
-        found = _INTERPRETED.search(str(path.absolute()))
-        if found is not None:
+        match = _INTERPRETED.search(str(path.absolute()))
+        if match is not None:
             raise UsageError(
-                f"{str(path)!r}: a build cannot name a path with {found.group()!r}",
+                f"{str(path)!r}: a build cannot name a path with {match.group()!r}",
                 remedy="Rename the folder: letters, digits, spaces and . _ - + @ # & ( ) ~ work",
             )

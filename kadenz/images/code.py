@@ -53,17 +53,17 @@ class Code:
         index = bisect_right(self._starts, address) - 1
         if index not in self._known:
             self._known[index] = self._function(index)
-        found = self._known[index]
-        if not found.start <= address < found.end:
+        function = self._known[index]
+        if not function.start <= address < function.end:
             return Function(f"{address:#x}", address, address + 1, "not attributed", "")
-        return found
+        return function
 
     def variable_at(self, address: int) -> str:
         """The variable that holds an address: "tcb_table+0x28"; "" if there is none."""
-        for one in self._elf.symbols:
-            if one.address <= address < one.address + one.size:
-                offset = address - one.address
-                return f"{one.name}+{offset:#x}" if offset else one.name
+        for symbol in self._elf.symbols:
+            if symbol.address <= address < symbol.address + symbol.size:
+                offset = address - symbol.address
+                return f"{symbol.name}+{offset:#x}" if offset else symbol.name
         return ""
 
     def instruction(self, address: int) -> Instruction | None:
@@ -72,8 +72,8 @@ class Code:
 
     def lines(self, addresses: Collection[int]) -> dict[int, tuple[str, int]]:
         """The source file and line of each of these addresses that has them."""
-        found = self._debug.lines(addresses)
-        return {address: (self._shown(file), line) for address, (file, line) in found.items()}
+        lines = self._debug.lines(addresses)
+        return {address: (self._shown(file), line) for address, (file, line) in lines.items()}
 
     def _function(self, index: int) -> Function:
         if index < 0:
@@ -108,10 +108,10 @@ def objdump(board: str) -> Path:
     from kadenz import tools
 
     compiler = tools.require(inventory.compiler(board, inventory.board(board).arch))
-    found = compiler.with_name(compiler.name.removesuffix("gcc") + "objdump")
-    if not found.is_file():
+    disassembler = compiler.with_name(compiler.name.removesuffix("gcc") + "objdump")
+    if not disassembler.is_file():
         raise ToolMissing(
-            f"{found}: no such file (disassembles images)",
+            f"{disassembler}: no such file (disassembles images)",
             remedy=tools.need(compiler.name).remedy,
         )
-    return found
+    return disassembler

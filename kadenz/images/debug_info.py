@@ -57,12 +57,12 @@ class _Lines(NamedTuple):
     rows: list[tuple[int, int]]  # file and line; line 0: no source, or the end of a sequence
 
     def of(self, addresses: Collection[int]) -> dict[int, tuple[Path, int]]:
-        found = {}
+        lines = {}
         for address in addresses:
             file, line = self.rows[place] if (place := self._place(address)) >= 0 else (0, 0)
             if line:
-                found[address] = self.files[file], line
-        return found
+                lines[address] = self.files[file], line
+        return lines
 
     def _place(self, address: int) -> int:
         return bisect_right(self.starts, address) - 1
@@ -111,7 +111,7 @@ class DebugInfo:
     def lines(self, addresses: Collection[int]) -> dict[int, tuple[Path, int]]:
         """The source file and line of each of these addresses that has them."""
         wanted = sorted(addresses)
-        found: dict[int, tuple[Path, int]] = {}
+        lines: dict[int, tuple[Path, int]] = {}
         for unit in self._lined:
             inside = [
                 address
@@ -119,8 +119,8 @@ class DebugInfo:
                 for address in wanted[bisect_left(wanted, begin) : bisect_left(wanted, end)]
             ]
             if inside:
-                found |= self._table(unit).of(inside)
-        return found
+                lines |= self._table(unit).of(inside)
+        return lines
 
     @cached_property
     def _lined(self) -> list[_Unit]:
@@ -129,9 +129,9 @@ class DebugInfo:
 
     def _table(self, unit: _Unit) -> _Lines:
         if unit.offset not in self._tables:
-            found = self._dwarf.get_CU_at(unit.offset)
-            program = self._dwarf.line_program_for_CU(found)
-            self._tables[unit.offset] = _lines_of(found, program)
+            compile_unit = self._dwarf.get_CU_at(unit.offset)
+            program = self._dwarf.line_program_for_CU(compile_unit)
+            self._tables[unit.offset] = _lines_of(compile_unit, program)
         return self._tables[unit.offset]
 
     @_whole
@@ -140,24 +140,24 @@ class DebugInfo:
 
         A name may be qualified: "embassy_executor::raw::TaskHeader".
         """
-        found: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for unit in self._units():
-            if len(found) == len(set(names)):
+            if len(sizes) == len(set(names)):
                 break
             for name, die in _named(unit.get_top_DIE(), ""):
                 for wanted in names:
                     same = name == wanted or name.endswith(f"::{wanted}")
-                    if same and wanted not in found and (size := _size(die)) is not None:
-                        found[wanted] = size
-        return found
+                    if same and wanted not in sizes and (size := _size(die)) is not None:
+                        sizes[wanted] = size
+        return sizes
 
     @_whole
     def member(self, structure: str, name: str) -> Member | None:
         """A member of a structure; None if the image's sources define neither."""
         for unit in self._units():
             for known, die in _named(unit.get_top_DIE(), ""):
-                if known == structure and (found := _member(_plain(die), name)) is not None:
-                    offset, child = found
+                if known == structure and (place := _member(_plain(die), name)) is not None:
+                    offset, child = place
                     return Member(offset, *_text_of(child))
         return None
 
@@ -200,13 +200,13 @@ class DebugInfo:
     @cached_property
     def _code(self) -> list[tuple[int, int, Path]]:
         """Every range of code with its source, by address."""
-        found = [
+        ranges = [
             (begin, end, source)
             for unit in self._units()
             for begin, end, source in self._code_of(unit)
             if begin < end and source is not None
         ]
-        return sorted(found, key=lambda one: one[:2])
+        return sorted(ranges, key=lambda code_range: code_range[:2])
 
     def _code_of(self, unit: Any) -> Iterator[tuple[int, int, Path | None]]:
         """The ranges of a unit; of one that GCC's link-time optimisation made, its functions."""
@@ -221,7 +221,7 @@ class DebugInfo:
 
     @cached_property
     def _data(self) -> dict[int, Path]:
-        found = {}
+        sources = {}
         for unit in self._units():
             source = self._source(unit.get_top_DIE())
             for die in unit.iter_DIEs():
@@ -231,8 +231,8 @@ class DebugInfo:
                 if place.form == "DW_FORM_exprloc" and place.value[:1] == [_OP_ADDR]:
                     of = _origin(die).cu.get_top_DIE()
                     defined = self._source(of) or source
-                    found[int.from_bytes(bytes(place.value[1:]), "little")] = defined
-        return found
+                    sources[int.from_bytes(bytes(place.value[1:]), "little")] = defined
+        return sources
 
     def _source(self, die: Any) -> Path | None:
         """The file of a compile unit, as the compiler was given it, below its working folder."""
@@ -301,15 +301,20 @@ def _line_files(unit: Any, program: Any) -> dict[int, Path]:
     header = program.header
     working = _text(unit.get_top_DIE().attributes.get("DW_AT_comp_dir"))
     if header.version >= 5:
-        folders = [Path(working) / _decoded(one.DW_LNCT_path) for one in header.directories]
+        folders = [
+            Path(working) / _decoded(directory.DW_LNCT_path) for directory in header.directories
+        ]
         return {
-            number: folders[one.dir_index] / _decoded(one.name)
-            for number, one in enumerate(header.file_entry)
+            number: folders[entry.dir_index] / _decoded(entry.name)
+            for number, entry in enumerate(header.file_entry)
         }
-    folders = [Path(working), *(Path(working) / _decoded(one) for one in header.include_directory)]
+    folders = [
+        Path(working),
+        *(Path(working) / _decoded(directory) for directory in header.include_directory),
+    ]
     return {
-        number: folders[one.dir_index] / _decoded(one.name)
-        for number, one in enumerate(header.file_entry, start=1)
+        number: folders[entry.dir_index] / _decoded(entry.name)
+        for number, entry in enumerate(header.file_entry, start=1)
     }
 
 
@@ -350,8 +355,8 @@ def _types(die: Any) -> Iterator[Any]:
 
 def _plain(die: Any, transparent: Collection[str] = _TRANSPARENT) -> Any:
     """The type without its names and qualifiers; of an array, its elements'."""
-    for one in _types(die):
-        if (die := one).tag not in transparent:
+    for layer in _types(die):
+        if (die := layer).tag not in transparent:
             break
     return die
 
@@ -369,10 +374,10 @@ def _offset(variable: Any, names: list[str]) -> int | None:
     """Offset of a member of a member of a variable."""
     total, die = 0, variable
     for name in names:
-        found = _member(_plain(die.get_DIE_from_attribute("DW_AT_type")), name)
-        if found is None:
+        member = _member(_plain(die.get_DIE_from_attribute("DW_AT_type")), name)
+        if member is None:
             return None
-        total, die = total + found[0], found[1]
+        total, die = total + member[0], member[1]
     return total
 
 
@@ -390,5 +395,5 @@ def _text_of(member: Any) -> tuple[int, int]:
 
 def _size(die: Any) -> int | None:
     """Bytes of a type; None for a declaration without definition."""
-    sizes = (one.attributes.get("DW_AT_byte_size") for one in _types(die))
+    sizes = (layer.attributes.get("DW_AT_byte_size") for layer in _types(die))
     return next((int(size.value) for size in sizes if size is not None), None)

@@ -53,14 +53,16 @@ def footprint(program: Path, trees: Sequence[Tree] = ()) -> list[FootprintEntry]
     there. UsageError for a program with neither map nor symbols, or with the map of another.
     """
     elf = Elf(program)
-    made, debug = _map(elf), DebugInfo(program)
-    pieces = _pieces(elf, made, lambda at: debug.source_at(at) or debug.source_of_data(at))
-    memories, origins = Memories(elf, made.regions), _Origins(program, Homes(trees, FOLDERS))
+    link_map, debug = _map(elf), DebugInfo(program)
+    pieces = _pieces(elf, link_map, lambda at: debug.source_at(at) or debug.source_of_data(at))
+    memories, origins = Memories(elf, link_map.regions), _Origins(program, Homes(trees, FOLDERS))
     counts: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     shared = 0  # RAM below this address is counted: sections of an overlay share theirs
     for section in elf.sections:
-        own = [piece for piece in pieces if piece.section == section.name]
-        for place, begin, end in _attributed(section, own, origins, mapped=bool(made.pieces)):
+        section_pieces = [piece for piece in pieces if piece.section == section.name]
+        for place, begin, end in _attributed(
+            section, section_pieces, origins, mapped=bool(link_map.pieces)
+        ):
             size = end - begin
             counts[place][section.kind] += size
             counts[place]["stored"] += size * memories.stored(section)
@@ -149,28 +151,28 @@ def _map(elf: Elf) -> LinkMap:
         text = read_regular(file).decode(errors="replace") if file else ""
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}", remedy="Remove it, or link again") from None
-    made = read_map(text)
-    if not made.pieces:
+    link_map = read_map(text)
+    if not link_map.pieces:
         return LinkMap()
     for section in elf.sections:
-        place = made.sections.get(section.name)
+        place = link_map.sections.get(section.name)
         if place != (section.address, section.size):
             raise UsageError(
                 f"{file}: is not the map of {elf.path.name}: they differ in {section.name}",
                 remedy="Link again, or remove the map to go by symbols",
             )
-    return made
+    return link_map
 
 
-def _pieces(elf: Elf, made: LinkMap, source_of: Callable[[int], Path | None]) -> list[Piece]:
+def _pieces(elf: Elf, link_map: LinkMap, source_of: Callable[[int], Path | None]) -> list[Piece]:
     """The pieces of a map; objects that have many sources are cut by symbol, as all is without."""
-    if not made.pieces:
+    if not link_map.pieces:
         return list(_by_symbols(elf, source_of))
-    several = [piece for piece in made.pieces if _OPTIMISED.search(piece.object)]
+    several = [piece for piece in link_map.pieces if _OPTIMISED.search(piece.object)]
     if not several or not elf.symbols:
-        return made.pieces
+        return link_map.pieces
     symbols = list(_by_symbols(elf, source_of))
-    others = [piece for piece in made.pieces if piece not in set(several)]
+    others = [piece for piece in link_map.pieces if piece not in set(several)]
     return [*others, *(part for piece in several for part in _cut(piece, symbols))]
 
 
@@ -211,7 +213,7 @@ class CodeOrigins:
         elf = Elf(program)
         self._origins = _Origins(program, Homes(trees, FOLDERS))
         pieces = _pieces(elf, _map(elf), DebugInfo(program).source_at)
-        self._pieces = sorted(pieces, key=lambda one: one.address)
+        self._pieces = sorted(pieces, key=lambda piece: piece.address)
         self._starts = [piece.address for piece in self._pieces]
 
     def at(self, address: int) -> tuple[str, str]:
@@ -275,9 +277,9 @@ class _Origins:
                 shared_name.compile_commands(self._folder), list[_Compilation]
             )
             return {
-                Path(os.path.normpath(Path(one.directory) / output)): Path(one.file)
-                for one in commands
-                if (output := _output(one))
+                Path(os.path.normpath(Path(compilation.directory) / output)): Path(compilation.file)
+                for compilation in commands
+                if (output := _output(compilation))
             }
         except ValueError as error:  # of msgspec, and of shlex for a quote that does not end
             raise UsageError(f"{file}: {error}", remedy="Remove it, or configure again") from None
@@ -299,8 +301,8 @@ class _Compilation(msgspec.Struct):
 
 def _output(compiled: _Compilation) -> str:
     """The object that a compilation writes."""
-    words = compiled.arguments or shlex.split(compiled.command)
-    written = next((after for word, after in pairwise(words) if word == "-o"), "")
+    arguments = compiled.arguments or shlex.split(compiled.command)
+    written = next((after for word, after in pairwise(arguments) if word == "-o"), "")
     return compiled.output or written
 
 

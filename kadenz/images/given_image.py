@@ -70,17 +70,17 @@ def trees_of(image: Image, kernel: str) -> tuple[Tree, ...]:
     """
     if not isinstance(image, GivenImage):
         return image.trees
-    debug, found = DebugInfo(image.elf.path), []
+    debug, trees = DebugInfo(image.elf.path), []
     known = inventory.kernels().get(kernel)
     current = known.current_thread.partition(".")[0] if known is not None else ""
-    entry = next((one for one in image.elf.symbols if one.name.startswith(_ENTRY)), None)
+    entry = next((symbol for symbol in image.elf.symbols if symbol.name.startswith(_ENTRY)), None)
     runner = debug.source_at(entry.address) if entry is not None else None
     if runner is not None and runner.parent.match("suite/core"):
-        found += [Tree(part, runner.parents[2] / folder) for folder, part in FOLDERS.items()]
+        trees += [Tree(part, runner.parents[2] / folder) for folder, part in FOLDERS.items()]
     kept = debug.definition(current) if current else None
     if kept is not None and known is not None:
-        found.append(Tree("kernel", _root(kept, Path(known.current_thread_file))))
-    return tuple(found)
+        trees.append(Tree("kernel", _root(kept, Path(known.current_thread_file))))
+    return tuple(trees)
 
 
 def _root(file: Path, inside: Path) -> Path:

@@ -158,12 +158,12 @@ def compile_commands(
 
 def _trees(folder: Path, source: Source | None, extra: Sequence[Path]) -> list[Tree]:
     """Folders outside the checkout with parts of an image."""
-    found = [Tree("kernel", source.folder)] if source else []
+    trees = [Tree("kernel", source.folder)] if source else []
     if source and source.target:  # its CMake project may take files from elsewhere
         listed = (folder / _FOLDERS).read_text().splitlines()
-        found += [Tree("kernel", Path(line)) for line in listed]
+        trees += [Tree("kernel", Path(line)) for line in listed]
     # A benchmark's file may include files of its folder.
-    return found + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
+    return trees + [Tree("extra benchmarks", f if f.is_dir() else f.parent) for f in extra]
 
 
 def image_folder(
@@ -182,7 +182,7 @@ def image_folder(
         name += f"-{_map(target)}"
     other = [str(tree.resolve())] if tree else []
     other += [str(file.resolve()) for file in extra]
-    name += "".join(f"-{one}" for one in (isa, console, "minimal" * minimal) if one)
+    name += "".join(f"-{suffix}" for suffix in (isa, console, "minimal" * minimal) if suffix)
     if other:  # a separate image next to the stock one
         name += "-" + hashlib.sha256("\n".join(other).encode()).hexdigest()[:8]
     return inventory.build_folder() / name
@@ -223,7 +223,7 @@ def _options(
         options["KDZ_KERNEL_SOURCE"] = str(source.folder)
     if source and source.target:
         options["KDZ_KERNEL_TARGET"] = source.target
-        options["KDZ_KERNEL_INCLUDE"] = ";".join(str(one) for one in source.include)
+        options["KDZ_KERNEL_INCLUDE"] = ";".join(str(folder) for folder in source.include)
         options |= source.cache
     for kind, names in msgspec.structs.asdict(inventory.mechanisms()).items():
         if names:
@@ -272,8 +272,8 @@ class _Key:
 
 
 def _key(options: Mapping[str, str], board: str, source: Source | None) -> _Key:
-    own = "CMAKE_TOOLCHAIN_FILE" in options
-    compilers = [str(require_compiler(board))] if own else [*_words("CC"), "cc", "gcc"]
+    cross_compiled = "CMAKE_TOOLCHAIN_FILE" in options
+    compilers = [str(require_compiler(board))] if cross_compiled else [*_words("CC"), "cc", "gcc"]
     rust = [options["KDZ_RUSTC"], "cargo"] if "KDZ_RUSTC" in options else []
     project = source.folder if source and source.target else None
     return _Key(
@@ -443,26 +443,26 @@ def _flags(commands: list[dict[str, str]], library: str) -> str:
     sets: dict[str, str] = {}
     roots = [f"{place}/" for place in inventory.places()]
     for command in commands:
-        file, words = command["file"], command["command"]
+        file, command_line = command["file"], command["command"]
         if not file.endswith(".c"):
             continue
         part = "benchmarks" if "/suite/bench/" in file else "rest"
-        if f" -o {_KERNEL}/" in words:
-            if f"/{library}.dir/" not in words:
+        if f" -o {_KERNEL}/" in command_line:
+            if f"/{library}.dir/" not in command_line:
                 continue
             part = "kernel"
         if part not in sets:
-            sets[part] = _plain_flags(words, roots)
+            sets[part] = _plain_flags(command_line, roots)
     shown = sets.pop("benchmarks", sets.get("rest", ""))
     return " ".join([shown, *(f"[{part}: {sets[part]}]" for part in sets if sets[part] != shown)])
 
 
 def _plain_flags(command: str, roots: Sequence[str]) -> str:
-    words = iter(shlex.split(command)[1:])
+    arguments = iter(shlex.split(command)[1:])
     kept = []
-    for word in words:
+    for word in arguments:
         if word in _TAKES_VALUE:
-            next(words, None)
+            next(arguments, None)
         elif word.startswith("-") and not _PLACES.match(word):
             for root in roots:
                 word = word.replace(root, "")  # noqa: PLW2901

@@ -76,21 +76,21 @@ def disassemble(elf: Path, objdump: Path, machine: str) -> dict[int, Instruction
             detail=answer.stderr,
         )
     decode = _riscv if machine == "EM_RISCV" else _arm
-    return {one.address: one for one in _lines(answer.stdout, decode)}
+    return {instruction.address: instruction for instruction in _lines(answer.stdout, decode)}
 
 
 def _lines(text: str, decode: Callable[[str, str], tuple[CodeKind, Flow]]) -> Iterator[Instruction]:
     for address, code, name, rest in _LINE.findall(text):
-        words = _COMMENT.sub("", rest).strip() if rest else ""
-        kind, flow = decode(name.strip(), words)
-        found = _TARGET.search(words) if flow in ("call", "branch") else None
+        operands = _COMMENT.sub("", rest).strip() if rest else ""
+        kind, flow = decode(name.strip(), operands)
+        match = _TARGET.search(operands) if flow in ("call", "branch") else None
         yield Instruction(
             int(address, 16),
             len(code.replace(" ", "")) // 2,
-            f"{name.strip()} {words}".strip(),
+            f"{name.strip()} {operands}".strip(),
             kind,
             flow,
-            int(found[1], 16) if found else None,
+            int(match[1], 16) if match else None,
         )
 
 
@@ -132,15 +132,15 @@ def _arm(name: str, operands: str) -> tuple[CodeKind, Flow]:
 
 
 def _arm_flow(name: str, operands: str, *, to_pc: bool) -> Flow:
-    found: Flow = ""
+    flow: Flow = ""
     if _ARM_CALL.fullmatch(name) and name not in ("blt", "ble", "bls"):
-        found = "call"
+        flow = "call"
     elif _ARM_BX.fullmatch(name):
-        found = "return" if operands == "lr" else "jump"
+        flow = "return" if operands == "lr" else "jump"
     elif name in ("tbb", "tbh") or (to_pc and name.startswith(("mov", "add"))):
-        found = "jump"
+        flow = "jump"
     elif _ARM_BRANCH.fullmatch(name):
-        found = "branch"
+        flow = "branch"
     elif name in ("svc", "udf"):
-        found = "trap"
-    return found
+        flow = "trap"
+    return flow

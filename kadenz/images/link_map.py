@@ -68,27 +68,27 @@ def read_map(text: str) -> LinkMap:
 
 def _read_gnu(text: str) -> LinkMap:
     before, _, after = text.partition(_BEGIN)
-    found = LinkMap(regions=list(_regions(before.partition("\nMemory Configuration\n")[2])))
+    link_map = LinkMap(regions=list(_regions(before.partition("\nMemory Configuration\n")[2])))
     section, waiting = "", ""  # `waiting` for figures: "section", "piece"
     for line in after.splitlines():
         if match := _OUTPUT.match(line):
             section, waiting = match.group(1), "section"
             if match.group(2):
-                found.sections[section] = _numbers(*match.group(2, 3))
+                link_map.sections[section] = _numbers(*match.group(2, 3))
                 waiting = ""
         elif _NAME.match(line):
             waiting = "piece"
         elif match := _INPUT.match(line) or (_REST.match(line) if waiting else None):
             address, size = _numbers(*match.group(1, 2))
             if waiting == "section":
-                found.sections[section] = (address, size)
+                link_map.sections[section] = (address, size)
             elif size:
                 object_ = FILL if line.startswith(f" {FILL}") else (match.group(3) or "").strip()
-                found.pieces.append(Piece(section, address, size, object_))
+                link_map.pieces.append(Piece(section, address, size, object_))
             waiting = ""
         else:
             waiting = ""
-    return found
+    return link_map
 
 
 def _regions(text: str) -> Iterator[Region]:
@@ -98,16 +98,16 @@ def _regions(text: str) -> Iterator[Region]:
 
 
 def _read_lld(text: str) -> LinkMap:
-    found = LinkMap()
+    link_map = LinkMap()
     section = ""
     for match in filter(None, map(_LLD_LINE.match, text.splitlines())):
         (address, size), content = _numbers(*match.group(1, 2)), match.group(4)
         if not match.group(3):
             section = content
-            found.sections[section] = (address, size)
+            link_map.sections[section] = (address, size)
         elif len(match.group(3)) == 8 and size:
-            found.pieces.append(Piece(section, address, size, _lld_object(content)))
-    return found
+            link_map.pieces.append(Piece(section, address, size, _lld_object(content)))
+    return link_map
 
 
 def _lld_object(content: str) -> str:

@@ -32,7 +32,7 @@ class Memories:
     """Flash and RAM of an image, by the regions of its link or, without them, by its segments."""
 
     def __init__(self, elf: Elf, regions: Sequence[Region] = ()) -> None:
-        sections = [one for one in elf.sections if one.size and not one.per_thread]
+        sections = [section for section in elf.sections if section.size and not section.per_thread]
         self._hosted = elf.hosted
         self._all = [] if elf.hosted else list(regions) or _adjacent(elf.segments)
         self._ram = [region for region in self._all if _is_ram(region, sections)]
@@ -62,23 +62,23 @@ def _within(regions: Sequence[Region], address: int) -> bool:
 def _is_ram(region: Region, sections: Sequence[Section]) -> bool:
     """What runs here after a copy says more than what waits here for one, and both more than
     attributes: scripts that give flash `rwx` are common."""
-    if any(one.copied and region.has(one.address) for one in sections):
+    if any(section.copied and region.has(section.address) for section in sections):
         return True
-    if any(one.copied and region.has(one.load) for one in sections):
+    if any(section.copied and region.has(section.load) for section in sections):
         return False
     if region.attributes:
         return "w" in region.attributes.partition("!")[0]
-    return any(one.kind == "zeroed" and region.has(one.address) for one in sections)
+    return any(section.kind == "zeroed" and region.has(section.address) for section in sections)
 
 
 def _adjacent(segments: Sequence[Segment]) -> list[Region]:
     """One region for segments that are less than a page apart, as those of one memory are."""
-    found: list[Region] = []
+    regions: list[Region] = []
     for segment in segments:
         end = segment.address + segment.size
-        if found and segment.address <= found[-1].start + found[-1].size + segment.page:
-            last = found.pop()
-            found.append(Region(last.start, max(end, last.start + last.size) - last.start))
+        if regions and segment.address <= regions[-1].start + regions[-1].size + segment.page:
+            last = regions.pop()
+            regions.append(Region(last.start, max(end, last.start + last.size) - last.start))
         else:
-            found.append(Region(segment.address, segment.size))
-    return found
+            regions.append(Region(segment.address, segment.size))
+    return regions

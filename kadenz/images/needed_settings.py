@@ -16,8 +16,8 @@ _NEEDED = re.compile(
 
 def needed_settings(sources: Iterable[str]) -> dict[str, str]:
     """Each setting with its value, "configUSE_TIME_SLICING 0", and the reason; by name."""
-    found = {}
+    reasons = {}
     for text in sources:
         for setting, reason, undefined, why in _NEEDED.findall(text):
-            found[setting or undefined] = reason or why
-    return dict(sorted(found.items(), key=lambda one: one[0].lower()))
+            reasons[setting or undefined] = reason or why
+    return dict(sorted(reasons.items(), key=lambda entry: entry[0].lower()))

@@ -69,18 +69,18 @@ def parts(
     name: equal files give equal digests wherever folders and compilers are.
     """
     homes = Homes(trees, PARTS)
-    made = build.resolve() if build is not None else None
-    found: dict[str, list[tuple[str, Path]]] = {}
+    build_folder = build.resolve() if build is not None else None
+    files_of: dict[str, list[tuple[str, Path]]] = {}
     for file in sorted(set(files)):
         part, name = homes.place(file)
-        if made is not None and file.is_relative_to(made):
-            part, name = PORT if part == OTHER else part, str(file.relative_to(made))
+        if build_folder is not None and file.is_relative_to(build_folder):
+            part, name = PORT if part == OTHER else part, str(file.relative_to(build_folder))
         elif part == OTHER:
             name = file.name
-        found.setdefault(part, []).append((name, file))
+        files_of.setdefault(part, []).append((name, file))
     order = [*dict.fromkeys([*(tree.part for tree in trees), *PARTS.values()]), OTHER]
     versions: dict[Path, str] = {}
-    return [_part(part, found[part], versions) for part in order if part in found]
+    return [_part(part, files_of[part], versions) for part in order if part in files_of]
 
 
 def _part(part: str, files: Sequence[tuple[str, Path]], versions: dict[Path, str]) -> PartEntry:
@@ -98,8 +98,8 @@ def _part(part: str, files: Sequence[tuple[str, Path]], versions: dict[Path, str
 def _version(files: Iterable[Path], versions: dict[Path, str]) -> str:
     """The version of the first folder that has one: a build's own folder has none."""
     first = {file.parent: file for file in reversed(list(files))}
-    found = (describe(file, versions) for file in reversed(first.values()))
-    return next((version for version in found if version), "")
+    candidates = (describe(file, versions) for file in reversed(first.values()))
+    return next((version for version in candidates if version), "")
 
 
 def sha256_of(file: Path) -> str:
@@ -126,10 +126,10 @@ def describe(file: Path, versions: dict[Path, str] | None = None) -> str:
     return versions[tree]
 
 
-def _git(folder: Path, *words: str) -> str:
+def _git(folder: Path, *arguments: str) -> str:
     try:
         answer = subprocess.run(
-            ["git", "--no-optional-locks", "-C", str(folder), *words],
+            ["git", "--no-optional-locks", "-C", str(folder), *arguments],
             capture_output=True,
             text=True,
             check=False,
@@ -186,22 +186,22 @@ def _made_here(folder: Path, file: Path) -> bool:
 
 def _dependencies(folder: Path) -> dict[str, list[Path]]:
     """The sources of each object, as reported by the compiler."""
-    found: dict[str, list[Path]] = {}
+    sources: dict[str, list[Path]] = {}
     places = _Places(folder)
     output = ""
     for line in _ninja(folder, "deps").splitlines():
         if line.startswith("    "):
-            found[output].append(places.of(line.strip()))
+            sources[output].append(places.of(line.strip()))
         elif line:
             output = line.split(": #deps")[0]
-            found[output] = []
-    return found
+            sources[output] = []
+    return sources
 
 
-def _ninja(folder: Path, *words: str) -> str:
+def _ninja(folder: Path, *arguments: str) -> str:
     from kadenz.tools import require
 
-    command = [str(require("ninja")), "-C", str(folder), "--quiet", "-t", *words]
+    command = [str(require("ninja")), "-C", str(folder), "--quiet", "-t", *arguments]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise BuildFailed(
@@ -236,9 +236,9 @@ class Contents:
         if not changed or not (self.folder / "build.ninja").is_file():
             return
         objects = _dependencies(self.folder)
-        for made, read in objects.items():
+        for object_name, read in objects.items():
             if not changed.isdisjoint(read):
-                (self.folder / made).unlink(missing_ok=True)
+                (self.folder / object_name).unlink(missing_ok=True)
         if not changed <= set().union(*objects.values()):  # sources of a crate
             for library in self.folder.glob("lib*.a"):
                 library.unlink()

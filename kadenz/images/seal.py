@@ -37,6 +37,6 @@ def is_whole(folder: Path) -> bool:
 def _files(folder: Path) -> Iterator[Path]:
     for place, _, names in os.walk(folder):  # does not follow the link to the checkout
         for file in (Path(place) / name for name in sorted(names)):
-            own = file.parent == folder and (file.name in _OTHERS or is_private_copy(file))
-            if not own and not file.is_symlink():
+            unsealed = file.parent == folder and (file.name in _OTHERS or is_private_copy(file))
+            if not unsealed and not file.is_symlink():
                 yield file

@@ -46,9 +46,9 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None, *, cores: int = 
         return None
     folder = inventory.kernel_folder(name)
     if tree is not None:
-        found = _of_folder(kernel, source, tree, f"--kernel-source {tree}")
-        _require_cores(kernel, source, found, cores)
-        return found
+        tree_source = _of_folder(kernel, source, tree, f"--kernel-source {tree}")
+        _require_cores(kernel, source, tree_source, cores)
+        return tree_source
     if source.left_to_user:
         raise UsageError(kernel.needs_tree, remedy=kernel.name_the_tree(name))
     if source.crate is None:
@@ -64,14 +64,14 @@ def kernel_source(name: str, kernel: Kernel, tree: Path | None, *, cores: int = 
     return Source(root, f"{source.crate} {source.version} (crates.io)")
 
 
-def _require_cores(kernel: Kernel, source: KernelSource, found: Source, cores: int) -> None:
+def _require_cores(kernel: Kernel, source: KernelSource, tree_source: Source, cores: int) -> None:
     """UsageError for a tree that runs one core on a board with several."""
     mark = source.several_cores
-    if cores > 1 and mark is not None and not runs_several_cores(found.folder, source):
-        version = version_in(found.folder, source)
+    if cores > 1 and mark is not None and not runs_several_cores(tree_source.folder, source):
+        version = version_in(tree_source.folder, source)
         raise UsageError(
-            f"--kernel-source {found.folder}: {kernel.title}{version and ' '}{version} runs one "
-            f"core, and the board has {cores}: {mark.text} is not in {mark.file}",
+            f"--kernel-source {tree_source.folder}: {kernel.title}{version and ' '}{version} runs "
+            f"one core, and the board has {cores}: {mark.text} is not in {mark.file}",
             remedy=f"Take {mark.since} or later, or a board with one core",
         )
 
@@ -87,6 +87,6 @@ def _of_folder(kernel: Kernel, source: KernelSource, folder: Path, place: str) -
         f"cmake {folder}, target {source.target}" + (f", {version}" if version else ""),
         place=place,
         target=source.target,
-        include=tuple((root / one).resolve() for one in source.include),
+        include=tuple((root / include).resolve() for include in source.include),
         cache=source.cache,
     )

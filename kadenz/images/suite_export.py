@@ -97,19 +97,19 @@ def _kernel(suite: Suite) -> str:
             "after the last `target_link_libraries`."
         )
     settings = any(name.startswith(f"{KERNEL_SETTINGS}/") for name in suite.contents)
-    words = [f"Your project provides {title} and its include folders."]
+    sentences = [f"Your project provides {title} and its include folders."]
     if suite.kernel_definitions:
-        words.append(f"Its configuration has {_code(*suite.kernel_definitions)}.")
+        sentences.append(f"Its configuration has {_code(*suite.kernel_definitions)}.")
     if settings:
-        words.append(
+        sentences.append(
             f"`{KERNEL_SETTINGS}/` shows the settings that kadenz measures with; it is not on the "
             "include path, since your own files take its place."
         )
     texts = (text.decode() for name, text in suite.contents.items() if name.endswith((".c", ".h")))
     needed = needed_settings(texts)
     if needed:
-        words.append(f"The port needs {_code(*needed)}; any other value stops the compiler.")
-    return " ".join(words)
+        sentences.append(f"The port needs {_code(*needed)}; any other value stops the compiler.")
+    return " ".join(sentences)
 
 
 def _code(*names: str) -> str:

@@ -62,24 +62,28 @@ def suite_sources(target: TargetName, tree: Path | None, instrument: str) -> Sui
 
     Raises as a build.
     """
-    with tempfile.TemporaryDirectory(prefix="kadenz-export-") as made:
-        commands = compile_commands(target, tree, Path(made), instrument)
-        return _Collected(target, commands, Path(made)).suite(instrument)
+    with tempfile.TemporaryDirectory(prefix="kadenz-export-") as build:
+        commands = compile_commands(target, tree, Path(build), instrument)
+        return _Collected(target, commands, Path(build)).suite(instrument)
 
 
 class _Collected:
     """Files in the compile commands of an image."""
 
-    def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], made: Path) -> None:
-        self._target, self._made = target, made
+    def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], build: Path) -> None:
+        self._target, self._made = target, build
         self._places = [place.resolve() for place in inventory.places()]
         self._kernel = inventory.kernel(target.kernel)
         self._port = inventory.kernel_folder(self._kernel.port or target.kernel)
         self._rules = self._kernel.source.rules if self._kernel.source else ""
-        files = [(Path(one["file"]), shlex.split(one["command"])) for one in commands]
-        own = [self._name(file) and not self._built_by_rules(words) for file, words in files]
-        self._own = [one for one, is_own in zip(files, own, strict=True) if is_own]
-        of_kernel = [words for (_, words), is_own in zip(files, own, strict=True) if not is_own]
+        files = [(Path(entry["file"]), shlex.split(entry["command"])) for entry in commands]
+        are_own = [
+            self._name(file) and not self._built_by_rules(command) for file, command in files
+        ]
+        self._own = [source for source, is_own in zip(files, are_own, strict=True) if is_own]
+        of_kernel = [
+            command for (_, command), is_own in zip(files, are_own, strict=True) if not is_own
+        ]
         # Folders that the kernel's own files see as well hold its configuration. The port's own
         # folder is none: a kernel that is configured at compile time may look there. Rules of the
         # kernel read the port's folders in the export itself.
@@ -87,7 +91,9 @@ class _Collected:
         self._settings = set() if self._rules else seen - {self._port}
         self._read_by_rules = seen if self._rules else set()
         self._include = [
-            folder for folder in _included(words for _, words in self._own) if self._name(folder)
+            folder
+            for folder in _included(command for _, command in self._own)
+            if self._name(folder)
         ]
 
     def _name(self, file: Path) -> str:
@@ -100,9 +106,9 @@ class _Collected:
         name = str(file.relative_to(home))
         return MAIN if name == "suite/core/main.c" else name
 
-    def _built_by_rules(self, words: Sequence[str]) -> bool:
+    def _built_by_rules(self, command: Sequence[str]) -> bool:
         """Whether a project below the image's own compiles the file."""
-        return bool(self._rules) and not words[words.index("-o") + 1].startswith("CMakeFiles/")
+        return bool(self._rules) and not command[command.index("-o") + 1].startswith("CMakeFiles/")
 
     def _for_rules(self) -> list[Path]:
         """The files of the port in the folders that the kernel's rules read."""
@@ -130,9 +136,9 @@ class _Collected:
         contents |= {self._name(file): file.read_bytes() for file in for_rules}
         included = [file for file in more if file != script and file not in for_rules]
         contents |= {self._name(file): file.read_bytes() for file in (script, *included)}
-        definitions = _definitions(words for _, words in self._own)
-        own = {name: value for name, value in definitions.items() if _is_own(name)}
-        contents[SETTINGS] = _settings_header(own).encode()
+        definitions = _definitions(command for _, command in self._own)
+        suite_definitions = {name: value for name, value in definitions.items() if _is_own(name)}
+        contents[SETTINGS] = _settings_header(suite_definitions).encode()
         license_text = inventory.root() / "LICENSE"
         if license_text.is_file():
             contents["LICENSE"] = license_text.read_bytes()
@@ -162,8 +168,8 @@ def _is_own(name: str) -> bool:
 
 def _included(commands: Iterable[Sequence[str]]) -> list[Path]:
     """The folders of -I, each once."""
-    words = (word for command in commands for word in command if word.startswith("-I"))
-    return [Path(word[2:]).resolve() for word in dict.fromkeys(words)]
+    options = (word for command in commands for word in command if word.startswith("-I"))
+    return [Path(word[2:]).resolve() for word in dict.fromkeys(options)]
 
 
 def _headers(folder: Path) -> list[Path]:
@@ -172,13 +178,13 @@ def _headers(folder: Path) -> list[Path]:
 
 def _definitions(commands: Iterable[Sequence[str]]) -> dict[str, str]:
     """Every -D of these commands, by name."""
-    found = {}
+    definitions = {}
     for command in commands:
         for word in command:
             if word.startswith("-D"):
                 name, _, value = word[2:].partition("=")
-                found[name] = value
-    return dict(sorted(found.items()))
+                definitions[name] = value
+    return dict(sorted(definitions.items()))
 
 
 def _settings_header(definitions: dict[str, str]) -> str:

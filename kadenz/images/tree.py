@@ -52,8 +52,8 @@ def version_in(root: Path, source: KernelSource) -> str:
     file = _file(root, mark.file) if mark is not None else None
     if mark is None or file is None:
         return ""
-    found = re.search(mark.pattern, file.read_text(errors="replace"))
-    return ".".join(found.groups()) if found else ""
+    match = re.search(mark.pattern, file.read_text(errors="replace"))
+    return ".".join(match.groups()) if match else ""
 
 
 def runs_several_cores(root: Path, source: KernelSource) -> bool:

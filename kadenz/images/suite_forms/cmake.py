@@ -17,7 +17,9 @@ HOW = (
 
 def files(suite: Suite) -> dict[str, str]:
     """The text of CMakeLists.txt, with an object library `kadenz`."""
-    folders = "".join(f"-L${{CMAKE_CURRENT_SOURCE_DIR}}/{one} " for one in suite.linker_folders)
+    folders = "".join(
+        f"-L${{CMAKE_CURRENT_SOURCE_DIR}}/{folder} " for folder in suite.linker_folders
+    )
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0
 # kadenz {suite.version}: the suite for {suite.title}.

@@ -20,9 +20,9 @@ _SCHEMA = (
 
 def files(suite: Suite) -> dict[str, str]:
     """kadenz.suite.pdsc. The name is made of vendor and package."""
-    own = [("include", f"{folder}/") for folder in suite.include]
-    own += [("preIncludeLocal", SETTINGS), *(("source", name) for name in suite.sources)]
-    own += [("doc", "README.md")]
+    suite_files = [("include", f"{folder}/") for folder in suite.include]
+    suite_files += [("preIncludeLocal", SETTINGS), *(("source", name) for name in suite.sources)]
+    suite_files += [("doc", "README.md")]
     start = [("source", name) for name in suite.startup] + [("linkerScript", suite.linker_script)]
     main = _file(f'category="source" name="{MAIN}" attr="template" select="main of kadenz"')
     text = f"""\
@@ -42,7 +42,7 @@ xs:noNamespaceSchemaLocation="{_SCHEMA}">
     <component Cclass="kadenz" Cgroup="Suite" Cversion={quoteattr(suite.version)}>
       <description>Benchmarks, kernel port and board</description>
       <files>
-{_files(own)}{main}      </files>
+{_files(suite_files)}{main}      </files>
     </component>
     <component Cclass="kadenz" Cgroup="Start-up" Cversion={quoteattr(suite.version)}>
       <description>Reset, vectors and linker script, for a project without its own</description>

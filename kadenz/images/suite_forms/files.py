@@ -17,7 +17,7 @@ HOW = (
 
 def files(suite: Suite) -> dict[str, str]:
     """The text of kadenz.mk, for a project built by make."""
-    folders = "".join(f"-L$(KADENZ_DIR)/{one} " for one in suite.linker_folders)
+    folders = "".join(f"-L$(KADENZ_DIR)/{folder} " for folder in suite.linker_folders)
     text = f"""\
 # SPDX-License-Identifier: Apache-2.0
 # kadenz {suite.version}: the suite for {suite.title}.
