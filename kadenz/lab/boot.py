@@ -266,11 +266,11 @@ def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> T
     seen = target.post_mortem()
     state = f"runs {_where(assembler)}, but is" if seen.moves else f"hangs {_where(assembler)}:"
     place = f", {seen.place}" if seen.place else ""
-    words = [seen.words, _last_texts(assembler)]
+    notes = [seen.words, _last_texts(assembler)]
     return TargetFailed(
         f"{name} {state} silent for {silent_s:.0f} s{place}",
         remedy=_SILENT[seen.moves],
-        detail="\n".join(word for word in words if word),
+        detail="\n".join(note for note in notes if note),
     )
 
 
@@ -299,8 +299,8 @@ def _fault(name: str, assembler: Assembler, symbol_at: Callable[[int], str]) -> 
 def _registers(fault: Fault, symbol_at: Callable[[int], str]) -> str:
     """All registers, four on a line, then the functions that they point into."""
     values = {name: value & 0xFFFFFFFFFFFFFFFF for name, value in fault.registers.items()}
-    words = [f"{name} {value:08x}" for name, value in values.items()]
-    lines = ["  ".join(words[i : i + 4]) for i in range(0, len(words), 4)]
+    fields = [f"{name} {value:08x}" for name, value in values.items()]
+    lines = ["  ".join(fields[i : i + 4]) for i in range(0, len(fields), 4)]
     symbols = {name: symbol_at(value) for name, value in values.items()}
     return "\n".join(lines + [f"{name} is in {place}" for name, place in symbols.items() if place])
 

@@ -82,7 +82,7 @@ def remembered(build_folder: Path, elf_sha256: str | None) -> Catalog | None:
 def all_remembered() -> list[Catalog]:
     """The catalogs of all images that were built and asked in this checkout."""
     files = sorted(inventory.build_folder().glob(f"*/{_FILE}"))
-    return [one for one in map(_read, files) if one is not None]
+    return [catalog for catalog in map(_read, files) if catalog is not None]
 
 
 def _read(file: Path) -> Catalog | None:

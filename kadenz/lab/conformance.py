@@ -194,13 +194,13 @@ def _is_own(name: TargetName, setup: Setup) -> bool:
 
 def _command(name: TargetName, setup: Setup) -> str:
     """The command that shows every case."""
-    words = ["kadenz", "conformance", str(name)]
+    command = ["kadenz", "conformance", str(name)]
     if setup.image != own_image(name):
-        words += ["--image", str(setup.image)]
+        command += ["--image", str(setup.image)]
     if setup.kernel_source != own_source(name):
-        words += ["--kernel-source", str(setup.kernel_source or "pinned")]
-    words += ["--isa", setup.isa] if setup.isa else []
-    return shlex.join(words)
+        command += ["--kernel-source", str(setup.kernel_source or "pinned")]
+    command += ["--isa", setup.isa] if setup.isa else []
+    return shlex.join(command)
 
 
 def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:

@@ -181,8 +181,8 @@ def check_counter(
 def identity(image: Image, emulator: EmulatorEntry | None, asked: object) -> str:
     """A digest of what decides the answer of an image to a plan of the lab's own."""
     parts = [(part.part, part.sha256) for part in image.entry.parts]
-    words = msgspec.json.encode((image.entry.elf_sha256, parts, emulator, asked))
-    return hashlib.sha256(words).hexdigest()
+    encoded = msgspec.json.encode((image.entry.elf_sha256, parts, emulator, asked))
+    return hashlib.sha256(encoded).hexdigest()
 
 
 def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:

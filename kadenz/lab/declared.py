@@ -27,25 +27,25 @@ def check_declared(
     """UsageError for a benchmark or `--set` that no source declares, or for two lengths at once."""
     if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
         raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
-    words = _declared(extra_bench) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
+    declared = _declared(extra_bench) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
     for benchmark in campaign.benchmark:
-        if benchmark.name not in words:
-            raise no_benchmark(benchmark.name, words)
+        if benchmark.name not in declared:
+            raise no_benchmark(benchmark.name, declared)
     for name in overrides:
-        if name not in words:
-            raise no_parameter(name, words)
+        if name not in declared:
+            raise no_parameter(name, declared)
 
 
 def _declared(extra_bench: Sequence[Path]) -> set[str]:
-    """Every word; a macro may make one name of several: `"itc/" name "-one-way"`."""
-    words = {word for file in _sources(extra_bench) for word in _WORD.findall(_text(file))}
-    words |= {*inventory.mechanisms().names}
-    families = [word for word in words if word.endswith("/")]
-    endings = [word for word in words if word.startswith("-")]
-    names = {word for word in words if re.fullmatch(r"[a-z][a-z0-9-]*", word)}
-    stems = {word for word in words if "/" in word}
+    """Every literal; a macro may make one name of several: `"itc/" name "-one-way"`."""
+    literals = {literal for file in _sources(extra_bench) for literal in _WORD.findall(_text(file))}
+    literals |= {*inventory.mechanisms().names}
+    families = [literal for literal in literals if literal.endswith("/")]
+    endings = [literal for literal in literals if literal.startswith("-")]
+    names = {literal for literal in literals if re.fullmatch(r"[a-z][a-z0-9-]*", literal)}
+    stems = {literal for literal in literals if "/" in literal}
     stems |= {family + name for family in families for name in names}
-    return words | stems | {stem + ending for stem in stems for ending in endings}
+    return literals | stems | {stem + ending for stem in stems for ending in endings}
 
 
 def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:

@@ -38,7 +38,7 @@ def enter_kinds(kinds: list[EventEntry], texts: Iterable[str]) -> None:
 
 def kinds_in_words(kinds: Iterable[EventEntry]) -> list[str]:
     """Each kind, with the number of occurrences."""
-    return [one.text if one.count == 1 else f"{one.text} ({one.count} times)" for one in kinds]
+    return [kind.text if kind.count == 1 else f"{kind.text} ({kind.count} times)" for kind in kinds]
 
 
 def _enter(events: list[EventEntry], text: str, reaction: str, cycle: int) -> None:

@@ -113,26 +113,26 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
 
             model = timing_model(name) if instrument == "model" else None
             recorded = setup.profiled or setup.traced
-            found = watched(name, image, traced=setup.traced) if recorded else None
-            return ScopedQemuTarget(tiers.emulated, image.elf, model, found)
+            watch = watched(name, image, traced=setup.traced) if recorded else None
+            return ScopedQemuTarget(tiers.emulated, image.elf, model, watch)
         from kadenz.targets.qemu import QemuTarget
 
         return QemuTarget(tiers.emulated, image.elf)
     if name.tier == "rtl" and tiers.rtl is not None:
         from kadenz.targets.rtl import RtlTarget
 
-        found = None
+        watch = None
         if setup.profiled:
             from kadenz.lab.profile.watching import watched
 
-            found = watched(name, image, traced=False)
+            watch = watched(name, image, traced=False)
         return RtlTarget(
             tiers.rtl,
             board.cores,
             image.elf,
             setup.wait_states,
             scoped=instrument == "scope",
-            watched=found,
+            watched=watch,
         )
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.board.reach import reach
@@ -141,8 +141,13 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
         link = reach(name.board, tiers.board, setup.link)
         return BoardTarget(link, tiers.board, image.elf)
     host = tiers.host or HostTier()
-    words = {"no-realtime": host.no_realtime_argument, "idle-states": host.idle_states_argument}
-    options = [words[allowance] for allowance in sorted(setup.allowed) if words[allowance]]
+    argument_of = {
+        "no-realtime": host.no_realtime_argument,
+        "idle-states": host.idle_states_argument,
+    }
+    options = [
+        argument_of[allowance] for allowance in sorted(setup.allowed) if argument_of[allowance]
+    ]
     command = [str(image.elf.path), *host.arguments, *options, *setup.arguments]
     return ProcessTarget(tuning_in_force.on_every_processor(command), suite=not host.crate)
 
@@ -162,8 +167,8 @@ def instruments(name: TargetName) -> list[str]:
 
     `model` where its board names a timing model, `records` where the scope sees a counter at work.
     """
-    own = inventory.board(name.board).instruments
-    offered: list[str] = [i for i in own if i != "scope" or scoped(name)]
+    board_instruments = inventory.board(name.board).instruments
+    offered: list[str] = [i for i in board_instruments if i != "scope" or scoped(name)]
     if "scope" in offered and timing_model(name):
         offered.append("model")
     if {"counter", "scope"} <= set(offered) and name.tier == "emulated":

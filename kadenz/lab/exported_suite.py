@@ -35,9 +35,9 @@ def export_suite(
     inventory.kernel(kernel)
     inventory.board(board)
     offered = {
-        one: next(tier for tier in tiers.names() if tier in IMAGE_TIERS)
-        for name, one in inventory.pairs()
-        for tiers in [inventory.board(one).tier]
+        board_name: next(tier for tier in tiers.names() if tier in IMAGE_TIERS)
+        for name, board_name in inventory.pairs()
+        for tiers in [inventory.board(board_name).tier]
         if name == kernel and not set(IMAGE_TIERS).isdisjoint(tiers.names())
     }
     if board not in offered:

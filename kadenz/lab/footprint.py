@@ -54,7 +54,7 @@ def built(
 
     `minimal`: one periodic thread instead of the suite.
     """
-    found = []
+    images = []
     for conditions in combinations(name, choices):
         setup = setup_of(name)
         for condition in conditions:
@@ -70,8 +70,8 @@ def built(
             isa=setup.isa,
             minimal=minimal,
         )
-        found.append((label, image.entry))
-    return found
+        images.append((label, image.entry))
+    return images
 
 
 def of_file(program: Path) -> BuildEntry:

@@ -64,15 +64,14 @@ def window_us(job: Job, point: Point) -> float:
 
 def _initial(job: Job, bench: str, param: str) -> int:
     """A parameter's initial value; 0 if the benchmark has no such parameter."""
-    params = [one.params for one in job.catalog.benches if one.name == bench]
+    params = [benchmark.params for benchmark in job.catalog.benches if benchmark.name == bench]
     return next((p.initial for of in params for p in of if p.name == param), 0)
 
 
 def is_traced(job: Job, points: Sequence[Point]) -> bool:
     """Whether Linux's trace gives the timelines of some points, each in its own execution."""
     asked = any(point.id >= FIRST_POINT for point in points)
-    own = records_releases(job.name)
-    return job.setup.traced and job.name.tier == "host" and asked and not own
+    return job.setup.traced and job.name.tier == "host" and asked and not records_releases(job.name)
 
 
 def _apart(job: Job, points: Sequence[Point]) -> Iterator[list[Point]]:

@@ -45,7 +45,7 @@ def stamps(image: Image, hello: Hello) -> list[Stamp]:
     """Warnings of a run of a given image: what kadenz cannot know."""
     if not isinstance(image, GivenImage):
         return []
-    found = [
+    warnings = [
         Stamp(
             code="built-elsewhere",
             message="another build made this image: its sources and options are not recorded",
@@ -53,7 +53,7 @@ def stamps(image: Image, hello: Hello) -> list[Stamp]:
         )
     ]
     if image.stripped:
-        found.append(
+        warnings.append(
             Stamp(
                 code="stripped",
                 message="the image has no symbols: a crash or a hang is shown by addresses alone, "
@@ -62,7 +62,7 @@ def stamps(image: Image, hello: Hello) -> list[Stamp]:
             )
         )
     if image.elf.machine == "EM_RISCV" and not image.elf.riscv_arch:
-        found.append(
+        warnings.append(
             Stamp(
                 code="unknown-instruction-set",
                 message="the image does not say what it was compiled for: an instruction that the "
@@ -71,11 +71,11 @@ def stamps(image: Image, hello: Hello) -> list[Stamp]:
             )
         )
     if hello.suite != __version__:
-        found.append(
+        warnings.append(
             Stamp(
                 code="another-suite",
                 message=f"the image contains suite {hello.suite}, this is kadenz {__version__}",
                 remedy="Export the suite again before you compare it with images of this kadenz",
             )
         )
-    return found
+    return warnings

@@ -116,30 +116,32 @@ class Job:
     def labels(self) -> list[str]:
         """The target, the instrument unless it is the counter, and the labels of its conditions."""
         instrument = [self.instrument] if self.instrument != "counter" else []
-        words = (word for condition in self.conditions for word in condition.labels)
-        return [str(self.name), *instrument, *words]
+        labels = (label for condition in self.conditions for label in condition.labels)
+        return [str(self.name), *instrument, *labels]
 
     def entries(self) -> list[ConditionEntry]:
         """The conditions as the manifest lists them: the campaign's own, then those of the run.
 
         Of two equal boards without names in the lab file, the named probe tells which one it is.
         """
-        found = [ConditionEntry(kind=kind, value=text) for kind, text in self.origin.words.items()]
-        found += [entry for condition in self.conditions for entry in condition.entries]
+        entries = [
+            ConditionEntry(kind=kind, value=text) for kind, text in self.origin.words.items()
+        ]
+        entries += [entry for condition in self.conditions for entry in condition.entries]
         if self.name.tier == "board" and not self.name.own and self.setup.link.probe:
             probe = probe_word(self.setup.link.probe)
-            found.append(ConditionEntry(kind="probe", value=probe))
-        return list({entry.kind: entry for entry in found}.values())
+            entries.append(ConditionEntry(kind="probe", value=probe))
+        return list({entry.kind: entry for entry in entries}.values())
 
     def settings(self) -> dict[str, str]:
         """Settings that the conditions add to those the target reports."""
-        found: dict[str, str] = {}
+        settings: dict[str, str] = {}
         for condition in self.conditions:
-            found |= condition.settings()
+            settings |= condition.settings()
         server = board_server(self.name, self.setup.link)
         if server is not None:
-            found |= {"debug_server": server.title}
-        return found
+            settings |= {"debug_server": server.title}
+        return settings
 
     def clock(self) -> ClockEntry:
         """Its clock, before anything is measured."""

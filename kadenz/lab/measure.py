@@ -42,7 +42,7 @@ def measure(job: Job, output: Path, progress: Progress, stop: threading.Event) -
     progress.started(job.label, left, job.clock())
     run = Running(job.label, output, progress, stop, job.host)
     with ExitStack() as conditions:
-        active = [conditions.enter_context(one.active(run)) for one in job.conditions]
+        active = [conditions.enter_context(condition.active(run)) for condition in job.conditions]
         result = _measure(job, run, active)
     result.failures += run.failures
     return result
@@ -55,8 +55,8 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         job.counter.enter(document.clock)
         document.warnings += job.counter.warnings
     document.warnings += job.warnings
-    for one in active:
-        one.begin(document)
+    for condition in active:
+        condition.begin(document)
     tuning_in_force.begin(document)
     if job.rest is not None:
         take_up(document, job.rest)
@@ -69,8 +69,8 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         why = boots.measure()
         if job.rest is not None:
             keep_rates(document, job.rest)  # a load judges the new records alone
-        for one in reversed(active):
-            why = one.end(document, why, result.failures)
+        for condition in reversed(active):
+            why = condition.end(document, why, result.failures)
         enter_measurements(document, Run(writer.folder, document))
         if rate is not None:
             enter_rate(document.clock, rate)
@@ -87,7 +87,7 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
 
 def _writer(job: Job, output: Path, document: Manifest) -> RunWriter:
     earlier = job.rest.folder if job.rest is not None else None
-    of_board = job.name.tier == "board" and any(one.bench == RATE_BENCH for one in job.points)
+    of_board = job.name.tier == "board" and any(point.bench == RATE_BENCH for point in job.points)
     quiet = job.name.tier == "host" or of_board
     try:
         return RunWriter(output, document, quiet=quiet, earlier=earlier)

@@ -49,8 +49,8 @@ class Point:
 
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
-        words = [self.bench, f"id={self.id}", f"samples={self.samples}"]
-        return " ".join(words + [f"{name}={value}" for name, value in self.params.items()])
+        fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]
+        return " ".join(fields + [f"{name}={value}" for name, value in self.params.items()])
 
 
 def concerns(benchmark: Benchmark, target: TargetName) -> bool:
@@ -135,7 +135,9 @@ def clock_points(catalog: Iterable[Bench], kind: ClockClass, *, quick: bool) -> 
             place,
             bench.name,
             count,
-            params=fewer if simulated and any(one.name == _READS for one in bench.params) else {},
+            params=fewer
+            if simulated and any(param.name == _READS for param in bench.params)
+            else {},
         )
         for place, bench in enumerate(benches[:FIRST_POINT])
     ]

@@ -153,7 +153,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
     ]
-    found: list[_Variant] = []
+    variants: list[_Variant] = []
     for instrument, name, conditions in asked:
         setup = setup_of(name)
         setup.link = request.link.over(request.places.get(name, DEFAULT)).over(setup.link)
@@ -162,7 +162,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         for condition in conditions:
             condition.set_up(setup, name)
         kernel = setup.guest.kernel if setup.guest is not None else None
-        same = (v.image for v in found if _same_image(v, name, instrument, setup))
+        same = (v.image for v in variants if _same_image(v, name, instrument, setup))
         image = next(same, None)
         if image is None:
             if setup.image is None:
@@ -170,13 +170,18 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
             image = image_of(name, instrument, setup, request.extra_bench)
             if request.campaign.minimal and instrument == "counter":
                 image.entry.minimal = minimal_of(name, setup)
-        found.append(_Variant(name, instrument, conditions, setup, image))
-    return found
+        variants.append(_Variant(name, instrument, conditions, setup, image))
+    return variants
 
 
 def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup) -> bool:
-    kernels = [one.guest.kernel if one.guest else None for one in (variant.setup, setup)]
-    built = [(one.kernel_source, one.image, one.isa) for one in (variant.setup, setup)]
+    kernels = [
+        candidate.guest.kernel if candidate.guest else None for candidate in (variant.setup, setup)
+    ]
+    built = [
+        (candidate.kernel_source, candidate.image, candidate.isa)
+        for candidate in (variant.setup, setup)
+    ]
     marks = marks_of(variant.instrument), marks_of(instrument)
     of = (variant.name, kernels[0], built[0], marks[0])
     return of == (name, kernels[1], built[1], marks[1])
@@ -184,16 +189,20 @@ def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, set
 
 def _ask_guests(variants: Sequence[_Variant]) -> None:
     """Asks guests for their catalogs if they were not asked before, several in parallel."""
-    wanted = {one.image.folder: one for one in variants if one.setup.guest and not _asked(one)}
+    wanted = {
+        variant.image.folder: variant
+        for variant in variants
+        if variant.setup.guest and not _asked(variant)
+    }
 
-    def ask(one: _Variant) -> None:
-        assert one.setup.guest is not None
-        bare = replace(one.setup, guest=one.setup.guest.bare())
-        target = make_target(one.name, "counter", one.image, bare)
+    def ask(variant: _Variant) -> None:
+        assert variant.setup.guest is not None
+        bare = replace(variant.setup, guest=variant.setup.guest.bare())
+        target = make_target(variant.name, "counter", variant.image, bare)
         silence_s = catalogs.silence_s(bare)
-        catalog = catalogs.ask(target, str(one.name), one.image, silence_s=silence_s)
-        catalogs.remember(one.image, catalog)
-        check_counter(one.name, "counter", one.image, bare.guest)
+        catalog = catalogs.ask(target, str(variant.name), variant.image, silence_s=silence_s)
+        catalogs.remember(variant.image, catalog)
+        check_counter(variant.name, "counter", variant.image, bare.guest)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
         list(pool.map(ask, wanted.values()))
@@ -215,31 +224,33 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
     catalog_of: dict[tuple[int, tuple[Condition, ...]], Catalog] = {}
     counter_of: dict[int, Counter | None] = {}
     warnings_of: dict[int, list[Stamp]] = {}
-    words = request.campaign.conditions
-    origin = Origin(request.entry, words, request.run_name, request.call)
+    conditions = request.campaign.conditions
+    origin = Origin(request.entry, conditions, request.run_name, request.call)
     jobs = []
-    for one in variants:
-        own = tuple(condition for condition in one.conditions if condition.asks_anew)
-        image, key = id(one.image), (id(one.image), own)
+    for variant in variants:
+        asking = tuple(condition for condition in variant.conditions if condition.asks_anew)
+        image, key = id(variant.image), (id(variant.image), asking)
         if key not in catalog_of:
-            catalog_of[key] = _catalog(one, own, request)
+            catalog_of[key] = _catalog(variant, asking, request)
         if image not in counter_of:
-            counter_of[image] = check_counter(one.name, one.instrument, one.image, one.setup.guest)
-            warnings_of[image] = port_warnings(one.name, one.image, one.setup)
-        name = named(one.name, catalog_of[key].hello)
+            counter_of[image] = check_counter(
+                variant.name, variant.instrument, variant.image, variant.setup.guest
+            )
+            warnings_of[image] = port_warnings(variant.name, variant.image, variant.setup)
+        name = named(variant.name, catalog_of[key].hello)
         jobs.append(
             Job(
                 name=name,
-                instrument=one.instrument,
-                image=one.image,
+                instrument=variant.instrument,
+                image=variant.image,
                 catalog=catalog_of[key],
                 points=[],
-                make=_maker(replace(one, name=name), one.setup),
+                make=_maker(replace(variant, name=name), variant.setup),
                 host=host,
                 origin=origin,
                 timeout_s=request.timeout_s,
-                setup=one.setup,
-                conditions=one.conditions,
+                setup=variant.setup,
+                conditions=variant.conditions,
                 counter=counter_of[image],
                 warnings=warnings_of[image],
             )
@@ -252,11 +263,11 @@ def _maker(variant: _Variant, setup: Setup) -> Callable[[], Target]:
     return partial(make_target, variant.name, variant.instrument, variant.image, setup)
 
 
-def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> Catalog:
+def _catalog(variant: _Variant, asking: Sequence[Condition], request: Request) -> Catalog:
     """Benchmarks of the image; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
-    known = None if own else catalogs.remembered(image.folder, image.entry.elf_sha256)
+    known = None if asking else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:  # perhaps asked for another instrument
         check_hello(variant.name, image, known.hello, marks_of(variant.instrument))
         return known
@@ -266,11 +277,11 @@ def _catalog(variant: _Variant, own: Sequence[Condition], request: Request) -> C
         catalog = catalogs.ask(target, name, image, silence_s=silence_s)
     except TargetFailed as failure:
         error: Exception = failure
-        for condition in own:
+        for condition in asking:
             error = condition.refused(failure)
         raise error from None
     check_hello(variant.name, image, catalog.hello, marks_of(variant.instrument))
-    if not own:
+    if not asking:
         catalogs.remember(image, catalog)
     return catalog
 

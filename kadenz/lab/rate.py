@@ -75,7 +75,7 @@ def enter_rate_of_board(document: Manifest, run: Run, tier: BoardTier, way: str)
     A warning says if the clock deviates, or if its rate could not be measured.
     """
     clock = document.clock
-    record = next((one for one in document.records if one.bench == RATE_BENCH), None)
+    record = next((entry for entry in document.records if entry.bench == RATE_BENCH), None)
     if record is None or record.status != "ok" or record.duration_s is None:
         document.warnings.append(_unknown(clock, record.reason if record else "no such record"))
         return

@@ -74,13 +74,13 @@ def _of_c(text: str) -> Iterator[Described]:
 
 def _joined(strings: str) -> str:
     """Adjacent string literals as one text."""
-    return "".join(one[1:-1] for one in re.findall(_STRING, strings)).replace('\\"', '"')
+    return "".join(literal[1:-1] for literal in re.findall(_STRING, strings)).replace('\\"', '"')
 
 
 def _params(text: str, table: str) -> list[BenchParam]:
     """The rows of a table of parameters that are numbers."""
-    found = re.search(rf"\bstruct kdz_param {table}\[[^=]*=\s*\{{(.*?)\}};", text, re.S)
-    rows = _ROW.findall(found[1]) if found else []
+    match = re.search(rf"\bstruct kdz_param {table}\[[^=]*=\s*\{{(.*?)\}};", text, re.S)
+    rows = _ROW.findall(match[1]) if match else []
     return [
         BenchParam(name, int(initial), int(low), int(high)) for name, initial, low, high in rows
     ]

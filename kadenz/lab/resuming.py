@@ -25,14 +25,14 @@ _ANEW = "target-failed"  # a warning of records that are repeated
 
 def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:
     """The jobs that are not complete, each with its earlier run if it began."""
-    found = []
+    left = []
     for job in jobs:
         run = next((run for run in earlier if is_earlier(job, run.manifest)), None)
         if run is None:
-            found.append(job)
+            left.append(job)
         elif (rest := rest_of(job, run)) is not None:
-            found.append(replace(job, rest=rest))
-    return found
+            left.append(replace(job, rest=rest))
+    return left
 
 
 def rest_of(job: Job, run: Run) -> Rest | None:
@@ -62,7 +62,7 @@ def is_earlier(job: Job, document: Manifest) -> bool:
         document.target.name == str(job.name)
         and document.target.instrument == job.instrument
         and document.campaign.name == job.origin.campaign.name
-        and document.condition_values == {one.kind: one.value for one in job.entries()}
+        and document.condition_values == {entry.kind: entry.value for entry in job.entries()}
         and (document.variant, document.round) == (turn.variant, turn.round)
     )
 
@@ -77,7 +77,7 @@ def take_up(document: Manifest, rest: Rest) -> None:
     document.name, document.call = before.name, before.call
     document.events = before.events
     fresh = [warning for warning in document.warnings if warning not in before.warnings]
-    document.warnings = [one for one in before.warnings if one.code != _ANEW] + fresh
+    document.warnings = [warning for warning in before.warnings if warning.code != _ANEW] + fresh
     entry = ResumeEntry(
         at=now, reason=before.partial_reason, kept=[record.id for record in rest.kept]
     )

@@ -43,8 +43,8 @@ def run(
     def quietly(job: Job) -> Result | KadenzError:
         """Measures this Linux while no worker executes on it."""
 
-        def waiting(words: str) -> None:
-            progress.note(str(job.name), f"waiting: {words}")
+        def waiting(reason: str) -> None:
+            progress.note(str(job.name), f"waiting: {reason}")
 
         try:
             with _as_its_error(job), without_orders(waiting=waiting, stopped=stop.is_set):
@@ -67,8 +67,8 @@ def run(
         for job, result in zip(parallel, pool.map(one, parallel), strict=True):
             done[id(job)] = result
     with ThreadPoolExecutor(max_workers=max(1, len(places))) as pool:  # each place has its machine
-        for found in pool.map(in_order, places.values()):
-            done |= found
+        for results in pool.map(in_order, places.values()):
+            done |= results
     for job in alone:
         if not stop.is_set():
             done[id(job)] = one(job) if job.name.tier != "host" else quietly(job)

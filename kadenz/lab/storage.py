@@ -62,6 +62,6 @@ def with_storage(
 def _bytes(point: Point, cores: int) -> int:
     """The largest size of a point's record, in bytes."""
     lanes = max(_LANES_LEAST, cores, number(point.params, "threads"))
-    plain = all(point.params.get(one, "none") == "none" for one in _WITH_COMPANIONS)
+    plain = all(point.params.get(param, "none") == "none" for param in _WITH_COMPANIONS)
     companions = _COMPANIONS_LEAST if plain else _COMPANIONS_MAX
     return 4 * point.samples * lanes * (1 + companions)

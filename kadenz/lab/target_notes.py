@@ -53,18 +53,24 @@ class TargetNotes:
             self._writer.say(text)
             self._run.progress.note(self._run.label, text)
         enter_kinds(self._kinds, enter_events(document.events, news))
-        document.warnings = [one for one in document.warnings if one not in self._entered]
-        self._entered = [one for one in self._warnings() if one not in document.warnings]
+        document.warnings = [
+            warning for warning in document.warnings if warning not in self._entered
+        ]
+        self._entered = [
+            warning for warning in self._warnings() if warning not in document.warnings
+        ]
         document.warnings += self._entered
 
     def _warnings(self) -> list[manifest.Warning]:
         notes = kinds_in_words(self._kinds)
-        found = [manifest.Warning(code="target-note", message=text) for text in notes[:_NOTES_MAX]]
+        warnings = [
+            manifest.Warning(code="target-note", message=text) for text in notes[:_NOTES_MAX]
+        ]
         more = len(notes) - _NOTES_MAX
         if more > 0:
             text = f"{more} more kinds of messages: see console.txt"
-            found.append(manifest.Warning(code="target-notes", message=text))
-        return found
+            warnings.append(manifest.Warning(code="target-notes", message=text))
+        return warnings
 
 
 def enter_warning(writer: RunWriter, code: str, message: str) -> None:

@@ -94,7 +94,11 @@ def _restored(machine: Machine, head: Head) -> list[KadenzError]:
                 remedy="Remove the cause, then run `kadenz tune restore`",
             )
         ]
-    left = [one for one in restored if one.result in ("changed by others", "failed")]
+    left = [
+        restoration
+        for restoration in restored
+        if restoration.result in ("changed by others", "failed")
+    ]
     if not left:
         return []
     first, more = left[0], f", and {len(left) - 1} more" if len(left) > 1 else ""

@@ -19,8 +19,8 @@ def combinations(target: TargetName, choices: Sequence[Choice]) -> list[tuple[Co
 
     Raises KadenzError if a choice has no condition for this target.
     """
-    found = [choice.variants(target) for choice in choices]
-    return list(product(*(conditions for conditions in found if conditions)))
+    variants = [choice.variants(target) for choice in choices]
+    return list(product(*(conditions for conditions in variants if conditions)))
 
 
 def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
@@ -40,7 +40,7 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
             f"--rounds: two variants are both {twins[0]}",
             remedy="Name each target, kernel tree, tuning and load once",
         )
-    found = []
+    sequence = []
     for number in range(1, rounds + 1):
         members = [
             (job, name)
@@ -49,8 +49,8 @@ def interleaved(jobs: Sequence[Job], rounds: int) -> list[Job]:
         ]
         for place, (job, name) in enumerate(members if number % 2 else members[::-1], 1):
             origin = dataclasses.replace(job.origin, turn=Turn(name, number, place))
-            found.append(dataclasses.replace(job, origin=origin))
-    return found
+            sequence.append(dataclasses.replace(job, origin=origin))
+    return sequence
 
 
 def names_of(jobs: Sequence[Job]) -> list[str]:

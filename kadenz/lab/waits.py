@@ -70,4 +70,4 @@ def _lost_to_others(
         before_s = before.get(thread, (0.0, 0.0))
         ran[thread], waited[thread] = ran_s - before_s[0], waited_s - before_s[1]
     together = sum(ran.values())
-    return max((0.0, *(waited[one] - (together - ran[one]) for one in now)))
+    return max((0.0, *(waited[thread] - (together - ran[thread]) for thread in now)))

@@ -27,8 +27,8 @@ _NOTHING = Campaign(name="", title="", targets=[], benchmark=[])  # asks for no 
 @cache
 def kinds() -> tuple[type[Choice], ...]:
     """Every kind, in order."""
-    found = classes_of(__name__, Choice)  # type: ignore[type-abstract]  # only its subclasses
-    return tuple(sorted(found, key=lambda kind: kind.order))
+    classes = classes_of(__name__, Choice)  # type: ignore[type-abstract]  # only its subclasses
+    return tuple(sorted(classes, key=lambda kind: kind.order))
 
 
 def choices(campaign: Campaign, values: Mapping[str, Any] | None = None) -> list[Choice]:
@@ -49,33 +49,35 @@ def own_choices(
 def _own(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> list[Choice]:
     options = {option.key: option for kind in kinds() for option in kind.options}
     where = _where(target)
-    own: dict[str, Any] = {}
+    lab_values: dict[str, Any] = {}
     for key, value in lab_target(target).conditions.items():
         if key not in options:
             raise ConfigError(
                 f"{where}: no condition `{key}`", remedy=did_you_mean(key, [*options])
             )
-        own[key] = _value(options[key], value, where)
+        lab_values[key] = _value(options[key], value, where)
     try:
-        over = {key: _over(options[key], value, own.get(key)) for key, value in values.items()}
-        found = choices(campaign, own | over)
-        for choice in found:
-            named = [option.key for option in choice.options if option.key in own]
+        over = {
+            key: _over(options[key], value, lab_values.get(key)) for key, value in values.items()
+        }
+        chosen = choices(campaign, lab_values | over)
+        for choice in chosen:
+            named = [option.key for option in choice.options if option.key in lab_values]
             choice.check([target])
             if named and not choice.variants(target):
                 raise UsageError(f"`{named[0]}` does not concern a target of tier {target.tier}")
     except UsageError as error:
         raise ConfigError(f"{where}: {error.message}", remedy=error.remedy) from None
-    return found
+    return chosen
 
 
-def _over(option: Option, given: Any, own: Any) -> Any:
+def _over(option: Option, given: Any, lab_value: Any) -> Any:
     """The command line's value, else the lab's: key by key where there are keys, names of both."""
-    if own is None:
+    if lab_value is None:
         return given
     if option.kind == "keys":
-        return {**own, **given}
-    return (*own, *given) if option.kind == "names" else given or own
+        return {**lab_value, **given}
+    return (*lab_value, *given) if option.kind == "names" else given or lab_value
 
 
 def _where(target: TargetName) -> str:
@@ -123,9 +125,9 @@ def image_choices(
 
     `given`: also of those that name an image of another build.
     """
-    own = lab_target(target).conditions
-    found = _own(target, _NOTHING, values) if own else choices(_NOTHING, values)
-    return _of_images(found, given=given)
+    lab_conditions = lab_target(target).conditions
+    chosen = _own(target, _NOTHING, values) if lab_conditions else choices(_NOTHING, values)
+    return _of_images(chosen, given=given)
 
 
 def check_images(targets: Sequence[TargetName], values: Mapping[str, Any]) -> None:
@@ -134,5 +136,5 @@ def check_images(targets: Sequence[TargetName], values: Mapping[str, Any]) -> No
         choice.check(targets)
 
 
-def _of_images(found: Iterable[Choice], *, given: bool) -> list[Choice]:
-    return [one for one in found if one.changes_image or (given and one.names_image)]
+def _of_images(chosen: Iterable[Choice], *, given: bool) -> list[Choice]:
+    return [choice for choice in chosen if choice.changes_image or (given and choice.names_image)]

@@ -36,20 +36,20 @@ class Bus(Condition):
 
     def __str__(self) -> str:
         """As it was written on the command line."""
-        words = [f"interface={self.interface}"] if self.interface else []
-        words += [f"layout={self.layout}"] if self.layout is not None else []
-        return f"{_FLAG} {','.join(words)}"
+        keys = [f"interface={self.interface}"] if self.interface else []
+        keys += [f"layout={self.layout}"] if self.layout is not None else []
+        return f"{_FLAG} {','.join(keys)}"
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
         """The interface, and the layout with its digest."""
-        found = []
+        entries = []
         if self.interface:
-            found.append(ConditionEntry(kind="interface", value=self.interface, usual=SIMULATED))
+            entries.append(ConditionEntry(kind="interface", value=self.interface, usual=SIMULATED))
         if self.layout is not None:
             digest = self.settings()["layout_sha256"]
             name = self.layout.name
-            found.append(
+            entries.append(
                 ConditionEntry(
                     kind="layout",
                     value=f"{name} {digest[:12]}",
@@ -57,7 +57,7 @@ class Bus(Condition):
                     usual=BUILT_IN,
                 )
             )
-        return tuple(found)
+        return tuple(entries)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """Arguments for the target's program."""

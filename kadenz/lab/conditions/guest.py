@@ -195,7 +195,7 @@ class GuestChoice(Choice):
             _check_load(load)
         disturbance = checked_disturbance(self.disturbance)
         versions = self._versions(target, kernels)
-        found = [guest_kernel.find(target.board, kernels, version) for version in versions]
+        guest_kernels = [guest_kernel.find(target.board, kernels, version) for version in versions]
         plain = "" if not self.loads and not self.wanted.loads else NONE
         of_campaign = self.wanted.tunings if kernels.flavour == "rt" else ()
         tunings = self.tunings or of_campaign or (NONE,)
@@ -208,7 +208,7 @@ class GuestChoice(Choice):
                 tuning if tuning != NONE else "",
                 disturbance,
             )
-            for kernel, load, tuning in product(found, loads, tunings)
+            for kernel, load, tuning in product(guest_kernels, loads, tunings)
         ]
 
     def _versions(self, target: TargetName, kernels: GuestKernels) -> list[str]:

@@ -76,15 +76,15 @@ class ImageChoice(Choice):
                 f"--target {targets[0].board}@{targets[0].tier}",
             )
         for target in bare:
-            found = self.of(target)
-            if not found:
+            images = self.of(target)
+            if not images:
                 raise UsageError(
                     f"{target} names no kernel",
                     remedy=f"Name one, KERNEL/{target}, or pass an image that contains it: --image "
                     "FILE",
                 )
-            for one in found:
-                given_image(target, one)
+            for image in images:
+                given_image(target, image)
 
     def variants(self, target: TargetName) -> Sequence[ImageFile]:
         """One for each image. None for a target that names its kernel."""
@@ -92,5 +92,7 @@ class ImageChoice(Choice):
 
     def of(self, target: TargetName) -> tuple[Path, ...]:
         """The images of a target without a kernel."""
-        own = None if target.kernel else own_image(target)
-        return () if target.kernel else self.files or ((own,) if own is not None else ())
+        if target.kernel:
+            return ()
+        lab_image = own_image(target)
+        return self.files or ((lab_image,) if lab_image is not None else ())

@@ -90,8 +90,8 @@ class KernelTreeChoice(Choice):
                 raise _ambiguous(source, kernels, built)
         for target in targets:
             kernel = kernels[target.kernel]
-            for one in self.of(target.kernel) or [KernelTree(PINNED)]:
-                tree = one.tree or own_source(target)
+            for kernel_tree in self.of(target.kernel) or [KernelTree(PINNED)]:
+                tree = kernel_tree.tree or own_source(target)
                 if tree is not None or (kernel.source is not None and not _from_crate(kernel)):
                     cores = inventory.board(target.board).cores
                     kernel_source(target.kernel, kernel, tree, cores=cores)

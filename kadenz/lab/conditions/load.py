@@ -125,8 +125,10 @@ class LoadChoice(Choice):
             allow_weak="weak-load" in values.get("allow", ()),
         )
         loads = tuple(
-            Load(words.name, _options(words.keys, NO_OPTIONS if words.name == NONE else usual))
-            for words in values.get("load", ())
+            Load(
+                request.name, _options(request.keys, NO_OPTIONS if request.name == NONE else usual)
+            )
+            for request in values.get("load", ())
         )
         if loads:
             return cls(loads)

@@ -116,8 +116,8 @@ class WaitStatesChoice(Choice):
         shared = tuple(memory.name for memory in tier.memory if memory.shared)
         caches = core_file(tier.core).caches
         return [
-            WaitStates(tuple(zip(names, one, strict=True)), usual, asked, caches, shared)
-            for one in product(*values)
+            WaitStates(tuple(zip(names, waits, strict=True)), usual, asked, caches, shared)
+            for waits in product(*values)
         ]
 
 

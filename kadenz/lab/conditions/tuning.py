@@ -58,9 +58,9 @@ class Tuning(Condition):
         return tuning_applied(self.profile, self.cpus, run)
 
 
-def tuning_entry(words: str, label: str = "") -> ConditionEntry:
+def tuning_entry(value: str, label: str = "") -> ConditionEntry:
     """A tuning of this Linux or of a guest's threads."""
-    return ConditionEntry(kind="tuning", value=words, label=label, usual=NONE)
+    return ConditionEntry(kind="tuning", value=value, label=label, usual=NONE)
 
 
 def _profiles(typed: str) -> Iterable[tuple[str, str]]:
@@ -94,7 +94,9 @@ class TuningChoice(Choice):
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line tunes this machine."""
-        return cls(tuple(Tuning(one.name, **one.keys) for one in values.get("tuning", ())))
+        return cls(
+            tuple(Tuning(request.name, **request.keys) for request in values.get("tuning", ()))
+        )
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """Raises KadenzError if a tuning could not be set around a run."""

@@ -38,8 +38,8 @@ def enter_profiles(
         for record, regions in regions_of(target.paths, target.records):
             if record in asked and record in session.seen and regions:
                 entry = session.entry(record)
-                found = profiler.record(entry, regions)
-                writer.keep_profile(record, entry.bench, msgspec.json.encode(found))
+                profile = profiler.record(entry, regions)
+                writer.keep_profile(record, entry.bench, msgspec.json.encode(profile))
     except KadenzError as failure:
         failures.append(failure)
 
@@ -61,8 +61,8 @@ def enter_timelines(
             record = region.mark & NUMBER
             if record in asked and record in session.seen:
                 bench = session.entry(record).bench
-                found = follower.record(record, bench, region)
-                writer.keep_timeline(record, bench, msgspec.json.encode(found))
+                timeline = follower.record(record, bench, region)
+                writer.keep_timeline(record, bench, msgspec.json.encode(timeline))
         if not target.paths.complete:
             raise ScopeDamaged(
                 f"{job.name}: the emulator was cut off: its last record has no timeline",

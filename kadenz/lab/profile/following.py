@@ -54,7 +54,7 @@ class Follower:
             return
         thread = threads.name_of(moment.thread)
         lines.executes(("thread", thread), thread)
-        inside = [one.name for one in moment.functions if one.part == _KERNEL]
+        inside = [function.name for function in moment.functions if function.part == _KERNEL]
         lines.calls(thread, inside[0] if inside else "")
 
 

@@ -41,14 +41,14 @@ class Profiler:
     def record(self, entry: RecordEntry, regions: Sequence[Region]) -> Profile:
         """The profile of one record; its regions are those of its lanes in turn."""
         tables = _Tables(self._code)
-        found = []
+        lanes = []
         for place, lane in enumerate(entry.series):
             mine = regions[place :: len(entry.series)]
             if mine:
-                spans = [self._program.paths.span(one) for one in mine]
+                spans = [self._program.paths.span(region) for region in mine]
                 chosen = chosen_samples(spans, entry.cold)
                 views = [self._view(tables, name, at, mine) for name, at in chosen]
-                found.append(LaneProfile(lane.name, len({one.path for one in mine}), views))
+                lanes.append(LaneProfile(lane.name, len({region.path for region in mine}), views))
         tables.enter_lines()
         return Profile(
             PROFILE_VERSION,
@@ -58,7 +58,7 @@ class Profiler:
             self._program.paths.unit,
             tables.functions,
             tables.code,
-            found,
+            lanes,
             self._lock,
         )
 
@@ -66,7 +66,7 @@ class Profiler:
         self, tables: _Tables, name: ViewName, sample: int, regions: Sequence[Region]
     ) -> ViewEntry:
         chosen = regions if sample < 0 else [regions[sample]]
-        times = Counter(one.path for one in chosen)
+        times = Counter(region.path for region in chosen)
         effect = Effect()
         tokens: Counter[int] = Counter()
         for path, count in times.items():
@@ -78,8 +78,8 @@ class Profiler:
         stacks = tables.stacks(effect)
         paths = self._program.paths
         total, wanted = (
-            sum(one.instructions for one in stacks),
-            sum(paths.span(one) for one in chosen),
+            sum(stack.instructions for stack in stacks),
+            sum(paths.span(region) for region in chosen),
         )
         if total != wanted:
             raise ScopeDamaged(
@@ -103,22 +103,22 @@ class Profiler:
     def _tokens(self, path: tuple[int, ...]) -> Counter[int]:
         """How often each run is executed along a path."""
         paths = self._program.paths
-        found: Counter[int] = Counter()
+        executed: Counter[int] = Counter()
         for piece, times in Counter(path).items():
             tokens, counts = np.unique(paths.pieces[piece], return_counts=True)
             for token, count in zip(tokens.tolist(), counts.tolist(), strict=True):
                 if paths.tokens[token]["kind"] == RUN:
-                    found[token] += count * times
-        return found
+                    executed[token] += count * times
+        return executed
 
 
 def _sections(tables: _Tables, effect: Effect, kind: SectionKind) -> list[MaskedEntry]:
     """The sections of one kind, longest first."""
-    found = [(key, count) for key, count in effect.sections.items() if key[0] == kind]
+    sections = [(key, count) for key, count in effect.sections.items() if key[0] == kind]
     return [
         MaskedEntry(tables.path(node), length, count, begin, end)
         for (_, node, begin, end, length), count in sorted(
-            found, key=lambda item: (-item[0][4], item[0][2:4])
+            sections, key=lambda item: (-item[0][4], item[0][2:4])
         )
     ]
 
@@ -167,19 +167,21 @@ class _Tables:
 
     def path(self, node: Node) -> list[int]:
         """The functions that lead to a node, by number."""
-        return [self._number(one) for one in node.path()]
+        return [self._number(function) for function in node.path()]
 
     def stacks(self, effect: Effect) -> list[StackEntry]:
         """Instructions and calls by path, in the order of the names."""
-        found: dict[tuple[tuple[int, ...], bool], StackEntry] = {}
+        entries: dict[tuple[tuple[int, ...], bool], StackEntry] = {}
         for node in {**effect.instructions, **effect.calls}:
             path = tuple(self.path(node))
             key = path, node.slot.interrupt
-            entry = found.setdefault(key, StackEntry(list(path), node.slot.interrupt, 0, 0))
+            entry = entries.setdefault(key, StackEntry(list(path), node.slot.interrupt, 0, 0))
             entry.instructions += effect.instructions[node]
             entry.calls += effect.calls[node]
-        named = [([self.functions[n].name for n in one.path], one) for one in found.values()]
-        return [one for _, one in sorted(named, key=lambda item: (item[1].interrupt, item[0]))]
+        named = [
+            ([self.functions[n].name for n in stack.path], stack) for stack in entries.values()
+        ]
+        return [stack for _, stack in sorted(named, key=lambda item: (item[1].interrupt, item[0]))]
 
     def executed(self, program: Program, tokens: Mapping[int, int]) -> list[tuple[int, int]]:
         """Each instruction by its number: how often it was executed, or its cycles."""
@@ -187,12 +189,14 @@ class _Tables:
         in_cycles = program.paths.unit == "cycle"
         for token, times in tokens.items():
             each = times * program.paths.spent(token) if in_cycles else times
-            for one in program.instructions(token):
-                if one.address not in self._code_of:
-                    self._code_of[one.address] = len(self.code)
-                    function = self._number(self._code.function_at(one.address))
-                    self.code.append(CodeEntry(one.address, function, one.kind, one.text))
-                counts[self._code_of[one.address]] += each
+            for instruction in program.instructions(token):
+                if instruction.address not in self._code_of:
+                    self._code_of[instruction.address] = len(self.code)
+                    function = self._number(self._code.function_at(instruction.address))
+                    self.code.append(
+                        CodeEntry(instruction.address, function, instruction.kind, instruction.text)
+                    )
+                counts[self._code_of[instruction.address]] += each
         return sorted(counts.items(), key=lambda item: self.code[item[0]].address)
 
     def enter_lines(self) -> None:

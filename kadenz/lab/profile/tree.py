@@ -38,12 +38,12 @@ class Node:
 
     def path(self) -> tuple[Function, ...]:
         """The functions from the outermost known one to this."""
-        found = [self.function]
+        functions = [self.function]
         at = self.slot.caller
         while at is not None:
-            found.append(at.function)
+            functions.append(at.function)
             at = at.slot.caller
-        return tuple(reversed(found))
+        return tuple(reversed(functions))
 
 
 def discovered(slot: Slot, caller: Function) -> Node:

@@ -115,24 +115,24 @@ class Program:
         return self._sequence(int(row["value"]), int(row["instructions"]))
 
     def _sequence(self, address: int, count: int) -> list[Instruction]:
-        found = []
+        sequence = []
         for _ in range(count):
-            one = self.code.instruction(address)
-            if one is None:
+            instruction = self.code.instruction(address)
+            if instruction is None:
                 raise TargetFailed(
                     f"the target executed an instruction at {address:#x}, where its image has none",
                     remedy="Code that is copied or made at run time cannot be profiled",
                 )
-            found.append(one)
-            address = one.follows
-        return found
+            sequence.append(instruction)
+            address = instruction.follows
+        return sequence
 
     def _decoded(self, token: int) -> Run:
         sequence, length = self.instructions(token), self.paths.spent(token)
         each = length // len(sequence)  # in cycles: all of one instruction
         functions: list[tuple[Function, int]] = []
-        for one in sequence:
-            function = self.code.function_at(one.address)
+        for instruction in sequence:
+            function = self.code.function_at(instruction.address)
             if functions and functions[-1][0] == function:
                 functions[-1] = function, functions[-1][1] + each
             else:
@@ -277,7 +277,7 @@ class _Steps:
             self._enter(function, None)
             return False
         top = self._contexts[-1]
-        handlers = tuple(one.handler for one in self._contexts[1:])
+        handlers = tuple(context.handler for context in self._contexts[1:])
         step = Step(self._last, address, self._named(self._before), now)
         change = self._core.change(step, handlers, len(top.frames))
         for _ in range(change.ends if handlers else 0):

@@ -85,34 +85,36 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
     """
     kernel = inventory.kernels().get(name.kernel)  # of a given image, the lab may not know it
     debug = DebugInfo(image.elf.path)
-    words: list[int] = []
+    addresses: list[int] = []
     for word in (kernel.current_thread, kernel.scheduler_lock) if kernel is not None else ():
         found_at = _words(word, image, debug)
         if not found_at:  # the lock is the second word, or there is none
             break
-        words.append(found_at[0])
+        addresses.append(found_at[0])
     structure, _, member = (kernel.thread_name if kernel and traced else "").partition(".")
-    found = debug.member(structure, member) if structure else None
+    name_member = debug.member(structure, member) if structure else None
     place = (
-        NamePlace(found.offset, found.characters or _NAME_BYTES, found.pointer_bytes)
-        if found is not None
+        NamePlace(
+            name_member.offset, name_member.characters or _NAME_BYTES, name_member.pointer_bytes
+        )
+        if name_member is not None
         else None
     )
     registers = core_of(inventory.board(name.board).arch).registers
-    return Watched(tuple(words), registers, place, traced)
+    return Watched(tuple(addresses), registers, place, traced)
 
 
-def lock_of(name: TargetName, found: Watched | None) -> LockEntry:
+def lock_of(name: TargetName, watch: Watched | None) -> LockEntry:
     """What a profile with these words knows of the lock of the kernel's scheduler."""
     kernel = inventory.kernels().get(name.kernel)
-    lock_watched = found is not None and len(found.words) > 1
+    lock_watched = watch is not None and len(watch.words) > 1
     return LockEntry(lock_watched, kernel.no_scheduler_lock if kernel is not None else "")
 
 
 def _words(word: str, image: Image, debug: DebugInfo) -> list[int]:
     """The addresses of a word of the kernel, a variable or a member of one; of one at most."""
-    found = debug.place(word) if word else None
-    if found is None:
+    place = debug.place(word) if word else None
+    if place is None:
         return []
-    variable, offset = found
-    return [one.address + offset for one in image.elf.symbols if one.name == variable]
+    variable, offset = place
+    return [symbol.address + offset for symbol in image.elf.symbols if symbol.name == variable]
