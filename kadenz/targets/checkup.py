@@ -120,8 +120,8 @@ def _check(
         str(name),
         board.title,
         board.instruments,
-        tuple(found for found in missing if found),
-        tuple(found for found in for_scope if found) if "scope" in board.instruments else (),
+        tuple(need for need in missing if need),
+        tuple(need for need in for_scope if need) if "scope" in board.instruments else (),
         "; ".join(text for text in (*unchecked, note) if text),
     )
 
@@ -142,11 +142,11 @@ def _for_the_build(
         needs.append(tools.need("cargo"))
     if inventory.in_rust(kernel.port or name.kernel):
         needs += [tools.need("cargo"), tools.need("rustc")]
-    found = [look_up(wanted) for wanted in needs]
-    missing = [_lacking(tool) for tool in found]
+    programs = [look_up(wanted) for wanted in needs]
+    missing = [_lacking(tool) for tool in programs]
     if kernel.source is not None and kernel.source.left_to_user and own_source(name) is None:
         missing.append(Missing(kernel.needs_tree, kernel.name_the_tree(name.kernel)))
-    return missing, [tool.unchecked for tool in found]
+    return missing, [tool.unchecked for tool in programs]
 
 
 def _compiler(name: str, board: Board) -> Need:
@@ -188,14 +188,14 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
 
 def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
     """Lists available kernels. The target cannot run without the default one."""
-    found = []
+    releases = []
     for number, version in enumerate(kernels.versions.get(board, ())):
         try:
-            found.append(guest_kernel.find(board, kernels, version).release)
+            releases.append(guest_kernel.find(board, kernels, version).release)
         except ToolMissing as error:
             if number == 0:
                 missing.append(Missing(error.message, error.remedy))
-    return f"{', '.join(found)}; counts instructions, not hardware latency"
+    return f"{', '.join(releases)}; counts instructions, not hardware latency"
 
 
 def _plugin_header(emulator: Tool) -> Missing | None:

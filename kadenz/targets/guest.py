@@ -84,10 +84,10 @@ class GuestTarget(QemuProcess):
     def why_it_ended(self) -> str:
         """A kernel panic or a failure of init; "" without either."""
         console = self._read_console()
-        for pattern, words in ((_PANIC, "its kernel panicked"), (_FAILED, "it could not start")):
-            found = pattern.search(console)
-            if found:
-                return f"{words}: {found.group(1).strip()}"
+        for pattern, failure in ((_PANIC, "its kernel panicked"), (_FAILED, "it could not start")):
+            match = pattern.search(console)
+            if match:
+                return f"{failure}: {match.group(1).strip()}"
         return super().why_it_ended()
 
     def post_mortem(self) -> Seen:
@@ -97,8 +97,8 @@ class GuestTarget(QemuProcess):
             looks = self._looks()
         except OSError as error:  # the emulator itself may hang
             looks = [f"QEMU does not answer ({type(error).__name__})"]
-        words = "\n".join([self._last_lines(), looks[-1], self._output()]).strip()
-        return seen(words, looks_of(looks), lambda address: "")
+        report = "\n".join([self._last_lines(), looks[-1], self._output()]).strip()
+        return seen(report, looks_of(looks), lambda address: "")
 
     def close(self) -> str:
         """Waits for the machine to end, or ends it. Returns the output of init, or its last
@@ -108,14 +108,14 @@ class GuestTarget(QemuProcess):
                 self._process.wait(_POWER_OFF_S)
         ended_itself = self._process is not None and self._process.poll() == 0
         self.console = self._read_console()
-        self.loads = [_entry(*found) for found in _LOAD.findall(self.console)]
+        self.loads = [_entry(*groups) for groups in _LOAD.findall(self.console)]
         self.without_thread = _WITHOUT.findall(self.console)
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
         if not well or self._has_warnings():
             self.withdraw()
         output = super().close()
-        words = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
-        return f"{output}\n{words}".strip()
+        messages = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
+        return f"{output}\n{messages}".strip()
 
     def _command(self, folder: Path | None) -> list[str]:
         tier = self._tier
@@ -148,16 +148,16 @@ class GuestTarget(QemuProcess):
 
     def _parameters(self) -> str:
         """The kernel's command line: fixed addresses, end on panic, settings for init."""
-        words = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
-        words += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
-        words.append(f"KDZ_FRAMES={self._tier.frames}")
+        parameters = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
+        parameters += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
+        parameters.append(f"KDZ_FRAMES={self._tier.frames}")
         if self._load:
-            words.append(f"KDZ_LOAD={self._load.replace('+', ',')}")
+            parameters.append(f"KDZ_LOAD={self._load.replace('+', ',')}")
         if self._threads:
-            words.append(f"KDZ_THREADS={','.join(self._threads)}")
+            parameters.append(f"KDZ_THREADS={','.join(self._threads)}")
         if self._disturbance:
-            words.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
-        return " ".join(words)
+            parameters.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
+        return " ".join(parameters)
 
     def _read_console(self) -> str:
         if "_folder" in self.__dict__:

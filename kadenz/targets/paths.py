@@ -170,10 +170,10 @@ def _check_sums(
             ("instructions", counts, region.instructions),
             ("counts of the clock", clocks, region.clock),
         ):
-            found = int(sums[path].sum()) if path.size else 0
-            if found != end - begin:
+            total = int(sums[path].sum()) if path.size else 0
+            if total != end - begin:
                 raise ScopeDamaged(
-                    f"{source}: the path of region {number} has {found} {what}, its marks are "
+                    f"{source}: the path of region {number} has {total} {what}, its marks are "
                     f"{end - begin} apart",
                     remedy=_REPORT,
                 )

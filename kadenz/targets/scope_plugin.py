@@ -131,22 +131,22 @@ class Watched:
 
 def path_arguments(paths: Path, watched: Watched) -> list[str]:
     """The parameters that make the plugin record paths too."""
-    words = [f"word={address:#x}" for address in watched.words]
-    words += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
+    parameters = [f"word={address:#x}" for address in watched.words]
+    parameters += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
     if watched.name is not None and watched.words:
         name = watched.name
-        words.append(f"name={name.offset:#x}:{name.bytes}:{name.pointer_bytes}")
+        parameters.append(f"name={name.offset:#x}:{name.bytes}:{name.pointer_bytes}")
     if watched.whole_records:
-        words.append("region=record")
-    return [f"paths={paths}", *words]
+        parameters.append("region=record")
+    return [f"paths={paths}", *parameters]
 
 
 def arguments(
     library: Path | str, elf: Path, trace: Path, parameters: Sequence[str] = ()
 ) -> list[str]:
     """Return QEMU's arguments that load the plugin for an image; the trace goes to `trace`."""
-    words = [str(library), f"marker={marker_address(elf):#x}", f"trace={trace}", *parameters]
-    return ["-plugin", ",".join(words)]
+    options = [str(library), f"marker={marker_address(elf):#x}", f"trace={trace}", *parameters]
+    return ["-plugin", ",".join(options)]
 
 
 def _files(folders: Sequence[Path]) -> list[Path]:

@@ -30,9 +30,9 @@ def new_folder() -> Path:
         pid, begun, _ = folder.name.removeprefix(ours).split("-", 2)
         if pid.isdigit() and started(int(pid)) != begun:
             shutil.rmtree(folder, ignore_errors=True)
-    own = f"{_PREFIX}{mark()}"
+    stem = f"{_PREFIX}{mark()}"
     while True:
-        folder = parent / f"{own}-{next(_numbers)}"
+        folder = parent / f"{stem}-{next(_numbers)}"
         with contextlib.suppress(FileExistsError):
             folder.mkdir(mode=0o700)
             return folder

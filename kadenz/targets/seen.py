@@ -48,20 +48,20 @@ class Seen:
 def looks_of(registers: Iterable[str]) -> list[Look]:
     """Looks from QEMU's words for `info registers`."""
     return [
-        Look(int(pc[1], 16), tuple(_GENERAL.findall(words)), *_handling(words))
-        for words in registers
-        if (pc := _PC.search(words)) is not None
+        Look(int(pc[1], 16), tuple(_GENERAL.findall(dump)), *_handling(dump))
+        for dump in registers
+        if (pc := _PC.search(dump)) is not None
     ]
 
 
-def _handling(words: str) -> tuple[bool, int | None]:
-    status, came_at = _MSTATUS.search(words), _MEPC.search(words)
+def _handling(dump: str) -> tuple[bool, int | None]:
+    status, came_at = _MSTATUS.search(dump), _MEPC.search(dump)
     if status is not None and came_at is not None and not int(status[1], 16) & _MIE:
         return True, int(came_at[1], 16)
-    return _HANDLER.search(words) is not None, None
+    return _HANDLER.search(dump) is not None, None
 
 
-def seen(words: str, looks: Sequence[Look], symbol_at: Callable[[int], str]) -> Seen:
+def seen(report: str, looks: Sequence[Look], symbol_at: Callable[[int], str]) -> Seen:
     """What `looks`, at least two, show; `symbol_at` names the function of an address, or "".
 
     A processor stands still if it is at one place in at least half of them, always with the same
@@ -69,20 +69,20 @@ def seen(words: str, looks: Sequence[Look], symbol_at: Callable[[int], str]) -> 
     because an emulator can be looked at when a timer expires more often than in between.
     """
     if len(looks) < 2:
-        return Seen(words)
+        return Seen(report)
     outside = [look for look in looks if not look.handles]
     usual = _place(outside) if len(outside) > 1 else None
     inside = [look for look in looks if look.handles]
     if usual is not None and all(look.interrupted in (None, usual) for look in inside):
         often = len(inside) > len(outside)
         also = f", in a handler in {len(inside)} of {len(looks)} looks" if often else ""
-        return Seen(words, False, f"at {symbol_at(usual) or hex(usual)}{also}")
+        return Seen(report, False, f"at {symbol_at(usual) or hex(usual)}{also}")
     usual = _place(looks)
     if usual is not None:
-        return Seen(words, False, f"at {symbol_at(usual) or hex(usual)}")
+        return Seen(report, False, f"at {symbol_at(usual) or hex(usual)}")
     functions = Counter((symbol_at(look.pc) or hex(look.pc)).partition("+")[0] for look in looks)
     named = [f"{name} ({n} of {len(looks)} looks)" for name, n in functions.most_common(3)]
-    return Seen(words, True, f"in {', '.join(named)}")
+    return Seen(report, True, f"in {', '.join(named)}")
 
 
 def _place(looks: Sequence[Look]) -> int | None:

@@ -74,7 +74,7 @@ def model(board: str, given: TimingModel) -> Model:
             remedy=did_you_mean(given.name, known),
         )
     file = read_toml(folder() / given.name / "model.toml", ModelFile)
-    values = {name: one.range for name, one in file.parameter.items()}
+    values = {name: parameter.range for name, parameter in file.parameter.items()}
     for name, value in given.parameters.items():
         if name not in values:
             raise ConfigError(

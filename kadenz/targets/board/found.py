@@ -31,7 +31,7 @@ def need_of(server: DebugServer) -> Need:
 
 def servers(look_up: LookUp = tools.look_up) -> dict[str, Tool]:
     """Every debug server by its name, and whether its program is on this machine."""
-    return {name: look_up(need_of(one)) for name, one in inventory.debug_servers().items()}
+    return {name: look_up(need_of(server)) for name, server in inventory.debug_servers().items()}
 
 
 def probes(sysfs: Path = usb.SYSFS) -> list[usb.Probe]:

@@ -95,9 +95,9 @@ class Gdb:
         self.command(f"-target-select extended-remote {address}")
         self._stops.clear()
 
-    def monitor(self, words: str) -> None:
+    def monitor(self, command: str) -> None:
         """A command of the server's own. Registers are read anew afterwards."""
-        self.console(f"monitor {words}")
+        self.console(f"monitor {command}")
         self.console("maintenance flush register-cache")
 
     def load(self) -> None:
@@ -116,8 +116,8 @@ class Gdb:
 
     def unmatched(self) -> list[Piece]:
         """Sections of the image that the target's memory does not hold."""
-        found = _UNMATCHED.findall(self.console("compare-sections", _LOAD_S))
-        return [Piece(name, int(start, 16), int(end, 16)) for name, start, end in found]
+        sections = _UNMATCHED.findall(self.console("compare-sections", _LOAD_S))
+        return [Piece(name, int(start, 16), int(end, 16)) for name, start, end in sections]
 
     def _difference(self, piece: Piece) -> str:
         """Where a section differs first."""
@@ -205,15 +205,15 @@ class Gdb:
         ]
 
     # ---- talking ---------------------------------------------------------------------------------
-    def console(self, words: str, timeout_s: float = _ANSWER_S) -> str:
+    def console(self, command: str, timeout_s: float = _ANSWER_S) -> str:
         """A command of GDB's console; returns what it printed."""
         before = len(self._lines)
-        self.command(f"-interpreter-exec console {_quoted(words)}", timeout_s)
+        self.command(f"-interpreter-exec console {_quoted(command)}", timeout_s)
         return "\n".join(self._lines[before:])
 
-    def command(self, words: str, timeout_s: float = _ANSWER_S) -> dict[str, Any]:
+    def command(self, operation: str, timeout_s: float = _ANSWER_S) -> dict[str, Any]:
         """A command of the machine interface; returns its results. Refused with GDB's words."""
-        token = self._send(words)
+        token = self._send(operation)
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
             for answer in self._listen(end - time.monotonic()):
@@ -222,11 +222,12 @@ class Gdb:
                 payload = answer["payload"] or {}
                 if answer["message"] == "error":
                     raise Refused(
-                        f"`{_shown(words)}`: {payload.get('msg', 'refused')}", detail=self.words()
+                        f"`{_shown(operation)}`: {payload.get('msg', 'refused')}",
+                        detail=self.words(),
                     )
                 return dict(payload)
         raise Refused(
-            f"`{_shown(words)}`: no answer in {timeout_s:.0f} s",
+            f"`{_shown(operation)}`: no answer in {timeout_s:.0f} s",
             remedy="Check the probe's cable and the board's power",
             detail=self.words(),
         )
@@ -235,10 +236,10 @@ class Gdb:
         """The last lines that GDB and the server printed."""
         return "\n".join(line for line in self._lines[-_WORDS:] if line.strip())
 
-    def _send(self, words: str) -> int:
+    def _send(self, command: str) -> int:
         self._token += 1
         try:
-            self._io.write(f"{self._token}{words}", read_response=False)
+            self._io.write(f"{self._token}{command}", read_response=False)
         except (OSError, ValueError):
             raise Refused(f"{PROGRAM} ended", detail=self.words()) from None
         return self._token
@@ -275,6 +276,6 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _shown(words: str) -> str:
+def _shown(command: str) -> str:
     """A command as a person would type it."""
-    return words.removeprefix("-interpreter-exec console ").strip('"')
+    return command.removeprefix("-interpreter-exec console ").strip('"')

@@ -38,11 +38,11 @@ class Reach:
         """The server of one execution, not yet started."""
         if self.address or self.server is None:
             return RunningServer(self.address)
-        words = {"folder": str(folder), "elf": str(elf.path)}
-        command = [filled(word, words) for word in self.command]
+        values = {"folder": str(folder), "elf": str(elf.path)}
+        command = [filled(word, values) for word in self.command]
         if self.simulated is None:
             return ServerProcess(self.server, command, folder)
-        socket = Path(filled(self.server.simulated_jtag, words))
+        socket = Path(filled(self.server.simulated_jtag, values))
         board = SimulatedBoard(self.simulated, elf, folder, socket)
         return ServerProcess(self.server, command, folder, board)
 
@@ -113,11 +113,11 @@ def _command(
     sysfs: Path,
 ) -> tuple[str, ...]:
     """The server's command with everything filled in that does not change between executions."""
-    own = tier.own_probe.get(name, ())
+    probes = tier.own_probe.get(name, ())
     # The user's own command may drive another probe than that of the board.
-    known = own if own and not link.command else inventory.probe_names() | set(own)
+    known = probes if probes and not link.command else inventory.probe_names() | set(probes)
     probe = usb.probe_for(link.probe, known, sysfs) if server.usb else None
-    words = {
+    values = {
         "serial": probe.serial if probe else "",
         "usb": probe.usb if probe else "",
         "transport": tier.transport,
@@ -127,17 +127,17 @@ def _command(
     interface = server.interfaces.get(probe.usb.lower() if probe else "", others)
     several = {
         "{probe}": server.probe if probe and probe.serial else (),
-        "{interface}": () if own else interface,
+        "{interface}": () if probes else interface,
     }
     whole = link.command or (str(program_of(server)), *server.command)
     command = [part for word in whole for part in several.get(word, (word,))]
-    if not words["chip"] and any("{chip}" in word for word in command):
+    if not values["chip"] and any("{chip}" in word for word in command):
         raise UsageError(
             f"{board} has no name for its chip in {server.title}",
             remedy=f"Add `{name} = …` to [tier.board.chip] in its board.toml, or use --board "
-            + " or ".join(f"server={one}" for one in tier.chip or (BY_HAND,)),
+            + " or ".join(f"server={server_name}" for server_name in tier.chip or (BY_HAND,)),
         )
-    return tuple(filled(word, words) for word in command)
+    return tuple(filled(word, values) for word in command)
 
 
 def _way_of(tier: BoardTier, link: BoardLink) -> Way:

@@ -33,13 +33,13 @@ def program_of(server: DebugServer) -> Path:
         return tools.require(server.program)
     # One that pip installed is beside this Python, which may not be in PATH.
     beside = Path(sys.executable).parent
-    found = shutil.which(server.program) or shutil.which(server.program, path=beside)
-    if found is None:
+    program = shutil.which(server.program) or shutil.which(server.program, path=beside)
+    if program is None:
         raise ToolMissing(
             f"{server.program} is not installed (debug server of a board)",
             remedy=f"{server.remedy}. Or name another server: --board server=NAME",
         )
-    return Path(found)
+    return Path(program)
 
 
 class ServerProcess:
@@ -70,13 +70,13 @@ class ServerProcess:
         """Starts it and waits until it listens. TargetFailed with its own words."""
         if self._board is not None:
             self._board.start()
-        with (self._folder / "server").open("wb") as words:
+        with (self._folder / "server").open("wb") as log:
             try:
                 self._process = subprocess.Popen(
                     self._command,
                     cwd=self._folder,
                     stdin=subprocess.DEVNULL,
-                    stdout=words,
+                    stdout=log,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,  # the lab handles Ctrl-C and ends the server
                     preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)
@@ -180,25 +180,25 @@ class RunningServer:
 def _listening(port: int) -> list[IPv4Address | IPv6Address]:
     """The addresses of this machine at which somebody listens to a TCP port."""
     pattern = re.compile(rf"^\s*\d+: ([0-9A-F]+):{port:04X} [0-9A-F]+:0000 0A ", re.M)
-    found: list[IPv4Address | IPv6Address] = []
+    addresses: list[IPv4Address | IPv6Address] = []
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(OSError):
             seen = pattern.findall(Path("/proc/net", table).read_text())
-            found += [_address(bytes.fromhex(text)) for text in seen]
-    return found
+            addresses += [_address(bytes.fromhex(text)) for text in seen]
+    return addresses
 
 
-def _address(words: bytes) -> IPv4Address | IPv6Address:
+def _address(raw: bytes) -> IPv4Address | IPv6Address:
     """An address of /proc/net: words of this machine's byte order."""
-    count = len(words) // 4
-    packed = struct.pack(f"!{count}I", *struct.unpack(f"={count}I", words))
+    count = len(raw) // 4
+    packed = struct.pack(f"!{count}I", *struct.unpack(f"={count}I", raw))
     address = ip_address(packed)
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
+    with socket.socket() as tcp_socket:
+        tcp_socket.bind(("127.0.0.1", 0))
+        port: int = tcp_socket.getsockname()[1]
         return port

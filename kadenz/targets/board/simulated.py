@@ -36,11 +36,11 @@ class SimulatedBoard:
 
     def start(self) -> None:
         """Starts it and waits for its socket. TargetFailed with its own words."""
-        with (self._folder / "board").open("wb") as words:
+        with (self._folder / "board").open("wb") as log:
             self._process = subprocess.Popen(
                 self._command,
                 stdin=subprocess.DEVNULL,
-                stdout=words,
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # the lab handles Ctrl-C and ends the board
                 preexec_fn=die_with_parent(),  # noqa: PLW1509 (one system call, loaded before)

@@ -192,8 +192,8 @@ class BoardTarget:
 
     def _reset(self) -> None:
         assert self._gdb is not None and self._reach.server is not None
-        for words in self._reach.server.reset:
-            self._gdb.monitor(words)
+        for command in self._reach.server.reset:
+            self._gdb.monitor(command)
 
     def _start(self) -> None:
         """Resets the board and lets it run, with its plan from the beginning."""

@@ -51,12 +51,12 @@ def parse_probe(text: str) -> Probe:
 def connected(known: Iterable[str], sysfs: Path = SYSFS) -> list[Probe]:
     """The probes on USB whose "vid:pid" is in `known`, by serial number."""
     wanted = {name.lower() for name in known if name}
-    found = []
+    probes = []
     for device in sorted(sysfs.glob("*")) if sysfs.is_dir() else []:
         probe = Probe(*(_word(device, name) for name in ("idVendor", "idProduct", "serial")))
         if probe.usb.lower() in wanted:
-            found.append(probe)
-    return sorted(found, key=str)
+            probes.append(probe)
+    return sorted(probes, key=str)
 
 
 def probe_for(asked: str, known: Iterable[str], sysfs: Path = SYSFS) -> Probe | None:
@@ -65,18 +65,20 @@ def probe_for(asked: str, known: Iterable[str], sysfs: Path = SYSFS) -> Probe | 
     Raises UsageError if several are connected and none was named, or the name fits several;
     TargetFailed if the named one is not connected.
     """
-    found = connected(known, sysfs)
-    listed = ", ".join(map(str, found)) or "none"
+    probes = connected(known, sysfs)
+    listed = ", ".join(map(str, probes)) or "none"
     if not asked:
-        if len(found) > 1:
+        if len(probes) > 1:
             raise UsageError(
-                f"{len(found)} probes are connected and none is named: {listed}",
+                f"{len(probes)} probes are connected and none is named: {listed}",
                 remedy="Name one: --board probe=…, or `probe` in the target's table of kadenz.toml",
             )
-        return found[0] if found else None
+        return probes[0] if probes else None
     wanted = parse_probe(asked)
     fitting = [
-        one for one in found if one.serial == wanted.serial and wanted.usb in (":", one.usb.lower())
+        probe
+        for probe in probes
+        if probe.serial == wanted.serial and wanted.usb in (":", probe.usb.lower())
     ]
     if len(fitting) > 1:
         raise UsageError(
