@@ -93,17 +93,17 @@ def perform(machine: Machine, change: Change, value: str) -> None:
     _DRIVERS[change.kind].write(machine, change, value)
 
 
-def same(change: Change, one: str, other: str) -> bool:
+def same(change: Change, value: str, other: str) -> bool:
     """True for equivalent values: kernels have their own notations of lists and masks."""
-    if one == other:
+    if value == other:
         return True
     try:
         if change.kind == "group-cpus":
-            return parse_cpus(one or change.inside) == parse_cpus(other or change.inside)
+            return parse_cpus(value or change.inside) == parse_cpus(other or change.inside)
         if change.kind in ("cpus", "affinity"):
-            return bool(one and other) and parse_cpus(one) == parse_cpus(other)
+            return bool(value and other) and parse_cpus(value) == parse_cpus(other)
         if change.kind == "mask":
-            return parse_mask(one) == parse_mask(other)
+            return parse_mask(value) == parse_mask(other)
     except ValueError:
         return False
     return False
@@ -129,8 +129,8 @@ def _read_text(machine: Machine, change: Change) -> str:
 
 def _read_choice(machine: Machine, change: Change) -> str:
     text = _read_text(machine, change)
-    found = re.search(r"\[([^\]]*)\]", text)
-    return found.group(1) if found else text
+    match = re.search(r"\[([^\]]*)\]", text)
+    return match.group(1) if match else text
 
 
 def _write_text(machine: Machine, change: Change, value: str) -> None:
@@ -295,7 +295,7 @@ _DRIVERS: dict[Kind, _Driver] = {
 
 def why(error: OSError, change: Change) -> str:
     """Text for an error of a single change, with its probable cause."""
-    words = os.strerror(error.errno) if error.errno else str(error)
+    message = os.strerror(error.errno) if error.errno else str(error)
     hints = {
         errno.EPERM: "no right to change it (a container, or not root)",
         errno.EACCES: "no right to change it (not root)",
@@ -314,4 +314,4 @@ def why(error: OSError, change: Change) -> str:
         hint = "it must not exceed its period"
     if "/fair_server/" in change.path and error.errno == errno.EBUSY:
         hint = "deadline threads leave no room for it"
-    return f"{words}: {hint}" if hint else words
+    return f"{message}: {hint}" if hint else message

@@ -29,10 +29,10 @@ class Hierarchy:
 def find(machine: Machine) -> Hierarchy | None:
     """The hierarchy with the cpuset controller, None if it is not mounted."""
     for line in (machine.read("/proc/self/mounts") or "").splitlines():
-        words = line.split()
-        if len(words) < 4:
+        fields = line.split()
+        if len(fields) < 4:
             continue
-        mount, kind, options = words[1], words[2], words[3].split(",")
+        mount, kind, options = fields[1], fields[2], fields[3].split(",")
         if kind == "cgroup" and "cpuset" in options:
             return Hierarchy(1, mount)
         offered = (machine.read(f"{mount}/cgroup.controllers") or "").split()
@@ -45,23 +45,23 @@ def confine(
     machine: Machine, key: str, realtime: frozenset[int], housekeeping: frozenset[int]
 ) -> tuple[list[Change], str]:
     """The changes that keep user tasks off `realtime`, or no changes and the reason."""
-    found = find(machine)
-    if found is None:
+    hierarchy = find(machine)
+    if hierarchy is None:
         return [], "no cpuset controller is mounted (cgroup version 1 or 2)"
     changes: list[Change] = []
-    if found.version == 2:
-        control = f"{found.mount}/cgroup.subtree_control"
+    if hierarchy.version == 2:
+        control = f"{hierarchy.mount}/cgroup.subtree_control"
         was = "+cpuset" if "cpuset" in (machine.read(control) or "").split() else "-cpuset"
         changes.append(Change(key=key, kind="controller", path=control, was=was, value="+cpuset"))
     # In version 1 a group is limited to the processors of its parent: narrow the deepest first.
-    depths = ("*/*/*/*", "*/*/*", "*/*", "*") if found.version == 1 else ("*",)
+    depths = ("*/*/*/*", "*/*/*", "*/*", "*") if hierarchy.version == 1 else ("*",)
     for depth in depths:
-        for folder in machine.glob(f"{found.mount}/{depth}/"):
+        for folder in machine.glob(f"{hierarchy.mount}/{depth}/"):
             if folder.rpartition("/")[2] != OUR_GROUP and machine.exists(f"{folder}/cgroup.procs"):
-                changes += _narrow(machine, key, found, folder, realtime, housekeeping)
-    ours = f"{found.mount}/{OUR_GROUP}"
+                changes += _narrow(machine, key, hierarchy, folder, realtime, housekeeping)
+    ours = f"{hierarchy.mount}/{OUR_GROUP}"
     cpus = show_cpus(housekeeping)
-    nodes = machine.read(f"{found.mount}/cpuset.mems") or "" if found.version == 1 else ""
+    nodes = machine.read(f"{hierarchy.mount}/cpuset.mems") or "" if hierarchy.version == 1 else ""
     group = Change(key=key, kind="group", path=ours, was="", value=f"{cpus};{nodes}")
     changes.append(msgspec.structs.replace(group, was=current(machine, group)))
     for task in machine.tasks():
@@ -76,7 +76,7 @@ def confine(
                 Change(
                     key=key,
                     kind="move",
-                    path=found.mount,
+                    path=hierarchy.mount,
                     tid=task.tid,
                     start=task.start,
                     name=task.name,
@@ -91,14 +91,14 @@ def confine(
 def _narrow(
     machine: Machine,
     key: str,
-    found: Hierarchy,
+    hierarchy: Hierarchy,
     folder: str,
     realtime: frozenset[int],
     housekeeping: frozenset[int],
 ) -> list[Change]:
     path = f"{folder}/cpuset.cpus"
     was = machine.read(path) or ""
-    if found.version == 1 and not was:
+    if hierarchy.version == 1 and not was:
         return []  # a group without processors has no tasks
     cpus = show_cpus(parse_cpus(was) - realtime or housekeeping)
     pids = [int(word) for word in (machine.read(f"{folder}/cgroup.procs") or "").split()]
@@ -117,7 +117,7 @@ def _narrow(
 
 def _masks(machine: Machine, pids: list[int], group: frozenset[int]) -> list[ThreadMask]:
     """Threads with an affinity below that of their group, which the kernel may forget."""
-    found = []
+    masks = []
     for tid in (tid for pid in pids for tid in machine.threads(pid)):
         task = machine.task(tid)
         try:
@@ -125,5 +125,5 @@ def _masks(machine: Machine, pids: list[int], group: frozenset[int]) -> list[Thr
         except OSError:
             continue
         if task is not None and parse_cpus(cpus) != group:
-            found.append(ThreadMask(tid=tid, start=task.start, cpus=cpus))
-    return found
+            masks.append(ThreadMask(tid=tid, start=task.start, cpus=cpus))
+    return masks

@@ -271,11 +271,15 @@ def _take_back(
     for step in reversed(journal.steps):
         if step.outcome == "restored":
             continue
-        one = _take_one(machine, step.change, others)
-        taken.append(one)
-        if one.result not in ("changed by others", "failed"):
+        restoration = _take_one(machine, step.change, others)
+        taken.append(restoration)
+        if restoration.result not in ("changed by others", "failed"):
             outcomes.restored(step.number)
-    left = [one for one in taken if one.result in ("changed by others", "failed")]
+    left = [
+        restoration
+        for restoration in taken
+        if restoration.result in ("changed by others", "failed")
+    ]
     outcomes.close(archived=not left)
     if outcomes.error is None:
         return taken, None
@@ -290,7 +294,10 @@ def _unwritten(head: Head, left: Sequence[Taken], error: StoreError, folder: Pat
         f"the values of the tuning {short_name(head.profile)}{some} are restored, but "
         f"{error.message}",
         remedy=again if read_journal(folder) is not None else ended,
-        detail="\n".join(f"{one.change.what}: {one.why or one.result}" for one in left),
+        detail="\n".join(
+            f"{restoration.change.what}: {restoration.why or restoration.result}"
+            for restoration in left
+        ),
     )
 
 
@@ -418,8 +425,8 @@ def _items(checks: Sequence[Check]) -> list[TuningItem]:
         state = f"failed: {check.why}" if check.state == "failed" else "applied"
         groups.setdefault((check.change.key, check.change.was, value, state), []).append(check)
     return [
-        TuningItem(key=key, what=what(found), count=len(found), was=was, value=value, state=state)
-        for (key, was, value, state), found in groups.items()
+        TuningItem(key=key, what=what(group), count=len(group), was=was, value=value, state=state)
+        for (key, was, value, state), group in groups.items()
     ]
 
 
@@ -433,11 +440,11 @@ def what(checks: Sequence[Check]) -> str:
 
 def counted(changes: Sequence[Change]) -> str:
     """ "19 interrupts", "1 file, 12 threads"."""
-    words = {"policy": "thread", "affinity": "thread", "move": "process", "group": "group"}
+    nouns = {"policy": "thread", "affinity": "thread", "move": "process", "group": "group"}
     kinds = Counter(
         "interrupt"
         if change.kind == "cpus" and change.path.startswith("/proc/irq/")
-        else words.get(change.kind, "file")
+        else nouns.get(change.kind, "file")
         for change in changes
     )
     plural = {"process": "processes"}

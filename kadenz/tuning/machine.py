@@ -69,15 +69,15 @@ class Machine(MachineFiles):
         if stat is None or ")" not in stat:
             return None
         short, _, rest = stat.partition("(")[2].rpartition(")")
-        words = rest.split()
-        flags = int(words[6])
+        fields = rest.split()
+        flags = int(fields[6])
         # /proc/PID/comm has a kernel thread's full name, stat only its first 15 letters.
         name = self.read(f"/proc/{tid}/comm") or short
         kernel = bool(flags & _PF_KTHREAD)
         return Task(
             tid=tid,
             name=name,
-            start=int(words[19]),
+            start=int(fields[19]),
             kernel=kernel,
             bound=kernel and bool(flags & _PF_NO_SETAFFINITY),
             worker=kernel and bool(flags & _PF_WQ_WORKER),

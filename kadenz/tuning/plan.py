@@ -247,12 +247,12 @@ def _idle_states(machine: Machine, tuning: Tuning) -> Iterable[Item]:
 
 
 def _sysctls(machine: Machine, tuning: Tuning) -> Iterable[Item]:
-    for one in tuning.sysctl:
-        key = f"sysctl {one.name}"
-        path = f"/proc/sys/{one.name.replace('.', '/')}"
-        change = Change(key=key, kind="text", path=path, was="", value=str(one.value))
-        effect = Effect(one.effect, one.risk)
-        yield _item(machine, key, str(one.value), [change], effect=effect)
+    for setting in tuning.sysctl:
+        key = f"sysctl {setting.name}"
+        path = f"/proc/sys/{setting.name.replace('.', '/')}"
+        change = Change(key=key, kind="text", path=path, was="", value=str(setting.value))
+        effect = Effect(setting.effect, setting.risk)
+        yield _item(machine, key, str(setting.value), [change], effect=effect)
 
 
 # ---- placement -----------------------------------------------------------------------------------
@@ -516,12 +516,12 @@ def _item(
         (done if same(full, read, full.value) else to_do).append(full)
     if not to_do and not done and not missing:
         missing = f"no {changes[0].path}" if changes and changes[0].path else "none exists"
-    words = effect or EFFECTS.get(key) or EFFECTS[_family(key)]
+    effect = effect or EFFECTS.get(key) or EFFECTS[_family(key)]
     return Item(
         key=key,
         wanted=wanted,
-        effect=words.effect,
-        risk=words.risk,
+        effect=effect.effect,
+        risk=effect.risk,
         changes=tuple(to_do),
         as_wanted=tuple(done),
         missing="" if to_do or done else missing,

@@ -34,10 +34,10 @@ class Signals:
     def take_over(self, replaced: dict[int, Handler]) -> None:
         """Replaces the program's handlers and enters them. Ignored signals stay ignored."""
         for number in _NUMBERS if _in_main_thread() else ():
-            own = signal.getsignal(number)
-            if own not in (None, signal.SIG_IGN, self._on_signal):
-                assert own is not None
-                self._own[number] = replaced[number] = own
+            handler = signal.getsignal(number)
+            if handler not in (None, signal.SIG_IGN, self._on_signal):
+                assert handler is not None
+                self._own[number] = replaced[number] = handler
                 signal.signal(number, self._on_signal)
 
     def deliver(self) -> None:
@@ -50,11 +50,11 @@ class Signals:
         if not self.through:
             self._late.append(number)
             return
-        own = self._own[number]
-        if callable(own):
-            own(number, frame)
+        handler = self._own[number]
+        if callable(handler):
+            handler(number, frame)
         else:  # it ends the process
-            signal.signal(number, own)
+            signal.signal(number, handler)
             signal.raise_signal(number)
 
 
@@ -95,8 +95,8 @@ class Switch:
     def _give_back(self) -> None:
         """A signal may end it early: a handler that stays in place lets all signals through."""
         try:
-            for number, own in [*self._replaced.items()]:
-                signal.signal(number, own)
+            for number, handler in [*self._replaced.items()]:
+                signal.signal(number, handler)
                 del self._replaced[number]
         finally:
             if self._replaced:  # a signal that was given back raised
