@@ -117,14 +117,14 @@ def device_of(folder: Path, root: Path = ROOT) -> tuple[str, str]:
     wanted = f"{os.major(number)}:{os.minor(number)}"
     kind, source = "", ""
     for line in _lines(root, "proc/self/mountinfo"):
-        words = line.split()
-        after = words.index("-")
-        if words[2] == wanted:
-            kind, source = words[after + 1], words[after + 2]
+        fields = line.split()
+        after = fields.index("-")
+        if fields[2] == wanted:
+            kind, source = fields[after + 1], fields[after + 2]
     for line in _lines(root, "proc/diskstats"):
-        words = line.split()
-        if f"{words[0]}:{words[1]}" == wanted:
-            return words[2], kind
+        fields = line.split()
+        if f"{fields[0]}:{fields[1]}" == wanted:
+            return fields[2], kind
     name = Path(os.path.realpath(source)).name if source.startswith("/dev/") else ""
     known = {line.split()[2] for line in _lines(root, "proc/diskstats")}
     return (name if name in known else ""), kind
@@ -160,9 +160,9 @@ def _major_faults(place: Place) -> float:
 def _disk_written(place: Place) -> float:
     """Bytes of the scratch folder's disk; if unknown, of all disks (vmstat counts KiB)."""
     for line in _lines(place.root, "proc/diskstats"):
-        words = line.split()
-        if words[2] == place.device:
-            return int(words[9]) * _SECTOR / _MEGA
+        fields = line.split()
+        if fields[2] == place.device:
+            return int(fields[9]) * _SECTOR / _MEGA
     for line in _lines(place.root, "proc/vmstat"):
         if line.startswith("pgpgout "):
             return int(line.split()[1]) * 1024 / _MEGA
@@ -179,11 +179,11 @@ def _loopback(place: Place) -> float:
 
 def _interrupts(place: Place) -> float:
     """Interrupts and soft interrupts; the first number of each line is the total."""
-    found = 0
+    total = 0
     for line in _lines(place.root, "proc/stat"):
         match = re.match(r"(?:intr|softirq) (\d+)", line)
-        found += int(match.group(1)) if match else 0
-    return found
+        total += int(match.group(1)) if match else 0
+    return total
 
 
 def _memory_moved(place: Place) -> float:

@@ -119,16 +119,16 @@ def parts_of(name: str) -> list[str]:
     """The kinds of a load; empty for `none`. Raises UsageError with the nearest name."""
     if name == NONE:
         return []
-    found: dict[str, None] = {}
+    part_names: dict[str, None] = {}
     for word in name.split("+"):
         if word == ALL:
-            found |= dict.fromkeys(ALL_OF)
+            part_names |= dict.fromkeys(ALL_OF)
         elif word in kinds():
-            found[word] = None
+            part_names[word] = None
         else:
             known = names() if "+" not in name else list(kinds())
             raise UsageError(f"no load `{word}`", remedy=did_you_mean(word, known))
-    return list(found)
+    return list(part_names)
 
 
 def chosen_cpus(options: Options) -> list[int]:
@@ -162,15 +162,15 @@ def parts(name: str, options: Options, folder: Path) -> list[Part]:
     """
     cpus = chosen_cpus(options)
     check_programs(name)
-    found = [_part(one, kinds()[one], options, len(cpus), folder) for one in parts_of(name)]
-    _check_room(found, folder.parent)
-    return found
+    load_parts = [_part(kind, kinds()[kind], options, len(cpus), folder) for kind in parts_of(name)]
+    _check_room(load_parts, folder.parent)
+    return load_parts
 
 
 def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) -> Part:
     workers = options.workers or min(cpus, kind.workers or cpus)
     settings: dict[str, str] = {}
-    words = {
+    values = {
         "workers": workers,
         "python": sys.executable,
         "workers_folder": _WORKERS,
@@ -186,11 +186,11 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
         settings["file_system"] = f"{system} on {device}" if device else system
         _check_disk(name, system, folder.parent)
     if name == "disk":
-        words["hdd_options"] = "direct,fsync" if _direct(folder.parent) else "sync"
-        settings["writes"] = f"{words['hdd_options']}, 64 KiB each"
+        values["hdd_options"] = "direct,fsync" if _direct(folder.parent) else "sync"
+        settings["writes"] = f"{values['hdd_options']}, 64 KiB each"
     if name == "paging":
         swap = _swap_free() > 2 * workers * kind.size_mb * _MIB
-        words["paged"] = "anonymous" if swap else "file"
+        values["paged"] = "anonymous" if swap else "file"
         settings["pages"] = (
             "anonymous memory, paged to swap" if swap else "a mapped file, as swap is too small"
         )
@@ -198,19 +198,19 @@ def _part(name: str, kind: LoadKind, options: Options, cpus: int, folder: Path) 
     if name == "memory":
         cache_bytes = last_level_cache()
         low, high = _BLOCK_BYTES
-        words["block_bytes"] = block = min(max(2 * cache_bytes, low), high)
+        values["block_bytes"] = block = min(max(2 * cache_bytes, low), high)
         settings["blocks"] = f"2 of {block // _MIB} MiB per worker"
         settings["last_level_cache"] = f"{cache_bytes // 1024} KiB" if cache_bytes else "unknown"
     if name in ("network", "interrupt"):
         # Simultaneous loads search different ranges: neither has opened its ports yet.
         ports = _free_ports(workers + 1, _PORTS[:80] if name == "network" else _PORTS[80:])
-        words["port"], words["other_port"] = ports, ports + workers
+        values["port"], values["other_port"] = ports, ports + workers
     processes = workers if kind.copies else 1
     more = []
     if kind.program[0] == "stress-ng":
         more = ["--timeout", "0", "--temp-path", ".", "--no-rand-seed"]
     programs = [
-        [word.format(worker=number, **words) for word in kind.program] + more
+        [word.format(worker=number, **values) for word in kind.program] + more
         for number in range(processes)
     ]
     return Part(name, kind, workers, programs, settings)
@@ -224,25 +224,25 @@ def _check_disk(name: str, system: str, parent: Path) -> None:
         )
 
 
-def _check_room(found: Sequence[Part], parent: Path) -> None:
+def _check_room(parts: Sequence[Part], parent: Path) -> None:
     """Raises LoadFailed if disk or memory would become too small for other programs."""
-    on_disk = sum(p.workers * p.kind.size_mb * _MIB for p in found if p.kind.disk)
+    on_disk = sum(p.workers * p.kind.size_mb * _MIB for p in parts if p.kind.disk)
     free = shutil.disk_usage(parent).free
     if on_disk and on_disk + _SPARE_BYTES > free:
         raise LoadFailed(
-            f"load `{'+'.join(p.name for p in found)}` needs {on_disk // _MIB} MiB in {parent} "
+            f"load `{'+'.join(p.name for p in parts)}` needs {on_disk // _MIB} MiB in {parent} "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {free // _MIB} MiB are free",
             remedy="Name another folder with `scratch=DIR` of --load, or fewer workers with "
             "`workers=N`",
         )
-    in_memory = sum(p.workers * p.kind.limit_mb * _MIB for p in found)
+    in_memory = sum(p.workers * p.kind.limit_mb * _MIB for p in parts)
     in_memory += sum(
-        2 * int(program[-1]) for p in found if p.name == "memory" for program in p.programs
+        2 * int(program[-1]) for p in parts if p.name == "memory" for program in p.programs
     )
     available = _meminfo("MemAvailable")
     if available and in_memory + _SPARE_BYTES > available:
         raise LoadFailed(
-            f"load `{'+'.join(p.name for p in found)}` needs {in_memory // _MIB} MiB of memory "
+            f"load `{'+'.join(p.name for p in parts)}` needs {in_memory // _MIB} MiB of memory "
             f"and leaves {_SPARE_BYTES // _MIB} MiB to others: {available // _MIB} MiB are "
             "available",
             remedy="Name fewer workers with `workers=N` of --load, or end other programs",
@@ -263,13 +263,13 @@ def _direct(parent: Path) -> bool:
 
 def last_level_cache(root: Path = Path("/")) -> int:
     """Bytes of the largest cache of CPU 0; 0 if unknown."""
-    found = 0
+    largest = 0
     for file in root.glob("sys/devices/system/cpu/cpu0/cache/index*/size"):
         text = file.read_text().strip()
         scale = {"K": 1024, "M": _MIB, "G": 1024 * _MIB}.get(text[-1:], 1)
         number = text.rstrip("KMG")
-        found = max(found, int(number) * scale if number.isdigit() else 0)
-    return found
+        largest = max(largest, int(number) * scale if number.isdigit() else 0)
+    return largest
 
 
 def _swap_free() -> int:
@@ -298,9 +298,9 @@ def _free_ports(count: int, firsts: range) -> int:
 
 def _is_free(port: int) -> bool:
     for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
-        with socket.socket(socket.AF_INET, kind) as one:
+        with socket.socket(socket.AF_INET, kind) as endpoint:
             try:
-                one.bind(("127.0.0.1", port))
+                endpoint.bind(("127.0.0.1", port))
             except OSError:
                 return False
     return True

@@ -59,8 +59,8 @@ class RunningLoad:
         self.entries: list[LoadEntry] = []
         self._say = say
         parent = (options.scratch or scratch).resolve()
-        own = f"{mark()}-{time.monotonic_ns()}"
-        self.folder = parent / f"{FOLDER}{own}"
+        identity = f"{mark()}-{time.monotonic_ns()}"
+        self.folder = parent / f"{FOLDER}{identity}"
         try:
             parent.mkdir(parents=True, exist_ok=True)
             sweep(parent)
@@ -72,7 +72,7 @@ class RunningLoad:
                 remedy=f"Name a folder that this user may write to: --load {name},scratch=DIR",
             ) from None
         self._names = {part.kind.counter for part in self._parts}
-        self._spec = self._specification(own)
+        self._spec = self._specification(identity)
         self._process: subprocess.Popen[bytes] | None = None
         self._heard = b""
         self._sessions: dict[str, list[int]] = {}
@@ -185,11 +185,11 @@ class RunningLoad:
 
     # ---- the supervisor --------------------------------------------------------------------------
 
-    def _specification(self, own: str) -> supervisor.Spec:
+    def _specification(self, identity: str) -> supervisor.Spec:
         limit = sum(p.workers * p.kind.limit_mb * _MIB for p in self._parts)
         return {
             "folder": str(self.folder),
-            "groups": memory_groups(f"{PREFIX}{own}", limit) if limit else [],
+            "groups": memory_groups(f"{PREFIX}{identity}", limit) if limit else [],
             "cpus": self.cpus,
             "user": user_without_rights(),
             "programs": [
@@ -262,8 +262,8 @@ class RunningLoad:
             code = answer["code"]
             how = f"by signal {-code}" if code < 0 else f"with status {code}"
             last = answer["output"].splitlines()[-1:]
-            words = f": {last[0]}" if last else ""
-            self.ended = f"load `{answer['part']}` ended unexpectedly, {how}{words}"
+            last_line = f": {last[0]}" if last else ""
+            self.ended = f"load `{answer['part']}` ended unexpectedly, {how}{last_line}"
         else:
             self.ended = f"load `{self.name}` has ended: its supervisor was killed"
 
@@ -368,14 +368,14 @@ class RunningLoad:
 def sweep(parent: Path) -> None:
     """Removes scratch folders whose kadenz and supervisor were both killed."""
     for folder in parent.glob(f"{FOLDER}*"):
-        own = folder.name.removeprefix(FOLDER)
-        where, _, rest = own.partition("-")
+        identity = folder.name.removeprefix(FOLDER)
+        where, _, rest = identity.partition("-")
         pid, _, rest = rest.partition("-")
         if where != name_space() or not pid.isdigit():
             continue
         alive = started(int(pid)) == rest.partition("-")[0]
         if not alive and not _in_use(folder):
-            groups = memory_groups(f"{PREFIX}{own}", 0)
+            groups = memory_groups(f"{PREFIX}{identity}", 0)
             supervisor.remove({"folder": str(folder), "groups": groups})
 
 

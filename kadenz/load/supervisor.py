@@ -167,7 +167,7 @@ def drop_rights(user: tuple[int, int] | None, *, reads: bool) -> str:
     libc = ctypes.CDLL(None, use_errno=True)
     header, sets = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION), (ctypes.c_uint32 * 6)()
     libc.capget(header, sets)  # effective, permitted, inheritable; then of capabilities from 32 on
-    may = [one for one in _READ_CAPABILITIES if reads and sets[1] >> one & 1][:1]
+    may = [right for right in _READ_CAPABILITIES if reads and sets[1] >> right & 1][:1]
     libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0)
     refused = ""
     if user:
@@ -177,11 +177,11 @@ def drop_rights(user: tuple[int, int] | None, *, reads: bool) -> str:
             os.setuid(user[0])
         except OSError as error:
             refused = f"another user: {error.strerror}"
-    kept = sum(1 << one for one in may)
+    kept = sum(1 << right for right in may)
     if libc.capset(header, (ctypes.c_uint32 * 6)(kept, kept, kept)) != 0:
         refused = refused or f"capset: {os.strerror(ctypes.get_errno())}"
-    for one in may:  # what another user than root keeps across execve(2)
-        libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, one, 0, 0)
+    for right in may:  # what another user than root keeps across execve(2)
+        libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, right, 0, 0)
     # From here on execve(2) adds nothing, so that the bounding set does not matter.
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         refused = refused or f"no_new_privs: {os.strerror(ctypes.get_errno())}"
@@ -246,12 +246,12 @@ def descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for process, parent, _ in processes():
         children.setdefault(parent, []).append(process)
-    found, todo = [], [pid]
+    pids, todo = [], [pid]
     while todo:
         below = children.get(todo.pop(), [])
-        found += below
+        pids += below
         todo += below
-    return found
+    return pids
 
 
 def of_sessions(sessions: Iterable[int]) -> list[int]:
@@ -262,15 +262,15 @@ def of_sessions(sessions: Iterable[int]) -> list[int]:
 
 def processes() -> list[tuple[int, int, int]]:
     """Every process that has not ended: (pid, parent, session)."""
-    found = []
+    living = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             stat = (folder / "stat").read_text(errors="replace").rpartition(")")[2].split()
         except OSError:
             continue
         if stat[0] not in "ZX":
-            found.append((int(folder.name), int(stat[1]), int(stat[3])))
-    return found
+            living.append((int(folder.name), int(stat[1]), int(stat[3])))
+    return living
 
 
 def kill(pids: Iterable[int]) -> None:

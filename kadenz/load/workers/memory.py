@@ -28,7 +28,7 @@ def main(path: str, block: int) -> None:
     moved = ctypes.c_uint64.from_buffer(shared)
     pieces = max(1, block // _PIECE)
     blocks = [mmap.mmap(-1, pieces * _PIECE) for _ in range(2)]
-    source, target = (ctypes.addressof(ctypes.c_char.from_buffer(one)) for one in blocks)
+    source, target = (ctypes.addressof(ctypes.c_char.from_buffer(mapping)) for mapping in blocks)
     # Unwritten pages all map to the same zero page, which fits into a cache.
     ctypes.memset(source, 0x55, pieces * _PIECE)
     while True:
