@@ -170,19 +170,19 @@ def _closest_pair(read: Read, clock: int) -> Pair:
 
 
 def _problems(resolution_ns: int, backward: list[int], rates: tuple[Rate, ...]) -> list[str]:
-    found = []
+    problems = []
     if backward:
-        found.append(
+        problems.append(
             f"it ran backwards {len(backward)} times, by up to {max(backward)} ns: no figure from "
             "this machine can be trusted"
         )
     if resolution_ns == 0:
-        found.append("it did not move between readings")
+        problems.append("it did not move between readings")
     elif resolution_ns > _COARSE_NS:
-        found.append(f"its smallest step is {resolution_ns} ns, too coarse for short operations")
-    found += [
+        problems.append(f"its smallest step is {resolution_ns} ns, too coarse for short operations")
+    problems += [
         f"it runs {rate.ppm:+.0f} ppm against {rate.against}: more than steering explains"
         for rate in rates
         if abs(rate.ppm) > _STEERING_PPM + rate.uncertainty_ppm
     ]
-    return found
+    return problems

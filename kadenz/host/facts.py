@@ -137,10 +137,10 @@ def _about_the_machine(system: System, load: Load) -> list[manifest.Warning]:
 
 
 def _about_the_kernel(system: System) -> list[manifest.Warning]:
-    found = []
+    warnings = []
     if system.virtual:
         name = "" if system.virtual == "yes" else f" ({system.virtual})"
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="virtual-machine",
                 message=f"this machine is virtual{name}: its host may pause it at any moment, and "
@@ -149,7 +149,7 @@ def _about_the_kernel(system: System) -> list[manifest.Warning]:
             )
         )
     if system.preempt != "PREEMPT_RT":
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="not-preempt-rt",
                 message=f"this kernel is {system.preempt}, not PREEMPT_RT: worst cases are not "
@@ -158,21 +158,21 @@ def _about_the_kernel(system: System) -> list[manifest.Warning]:
             )
         )
     if system.clocksource and system.clocksource not in _FAST_CLOCKS:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="slow-clocksource",
                 message=f"the clock source is {system.clocksource}: slow to read, or coarse",
                 remedy="Find out why the kernel rejected a faster one: dmesg | grep -i clocksource",
             )
         )
-    return found
+    return warnings
 
 
 def _about_the_processors(system: System) -> list[manifest.Warning]:
-    found = []
+    warnings = []
     slow = [name for name in system.governors if name != "performance"]
     if slow:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="governor",
                 message=f"processors change their frequency (governor {', '.join(slow)})",
@@ -180,7 +180,7 @@ def _about_the_processors(system: System) -> list[manifest.Warning]:
             )
         )
     if system.smt:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="smt",
                 message="two threads share each core (SMT): one slows the other down",
@@ -188,14 +188,14 @@ def _about_the_processors(system: System) -> list[manifest.Warning]:
             )
         )
     if system.throttled:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="thermal-throttling",
                 message=f"processors were throttled by heat {system.throttled} times since boot",
                 remedy="Improve cooling, and check that the count stays constant during a run",
             )
         )
-    return found
+    return warnings
 
 
 def _about_other_work(system: System, load: Load) -> list[manifest.Warning]:
@@ -215,9 +215,9 @@ def _about_other_work(system: System, load: Load) -> list[manifest.Warning]:
 
 
 def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
-    found = []
+    warnings = []
     if limits.group_rt_budget:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="rt-budget-zero",
                 message="the control group of this shell has no real-time budget "
@@ -227,7 +227,7 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
             )
         )
     elif rights.fifo:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="no-sched-fifo",
                 message=f"no right to SCHED_FIFO priority {FIFO_PRIORITY} ({rights.fifo}): threads "
@@ -236,7 +236,7 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
             )
         )
     if rights.mlock:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="no-mlock",
                 message=f"no right to lock memory ({rights.mlock}): page faults may occur in timed "
@@ -244,7 +244,7 @@ def _about_the_rights(rights: Rights, limits: Limits) -> list[manifest.Warning]:
                 remedy=_to_get("IPC_LOCK", "memlock unlimited"),
             )
         )
-    return found
+    return warnings
 
 
 def _to_get(capability: str, limit: str) -> str:
@@ -273,9 +273,9 @@ def _about_the_idle_states(system: System, rights: Rights) -> list[manifest.Warn
 
 
 def _about_the_limits(limits: Limits, throttling: Throttling) -> list[manifest.Warning]:
-    found = about_throttling(throttling, limits.rt_runtime_us, limits.rt_period_us)
+    warnings = about_throttling(throttling, limits.rt_runtime_us, limits.rt_period_us)
     if limits.group_quota not in {"", "max"}:
-        found.append(
+        warnings.append(
             manifest.Warning(
                 code="cpu-quota",
                 message=f"the control group may use {limits.group_quota} processors and was "
@@ -283,8 +283,8 @@ def _about_the_limits(limits: Limits, throttling: Throttling) -> list[manifest.W
                 remedy="Run outside this group, or raise cpu.max (cpu.cfs_quota_us)",
             )
         )
-    found += _about_message_queues(limits)
-    return found
+    warnings += _about_message_queues(limits)
+    return warnings
 
 
 def _about_message_queues(limits: Limits) -> list[manifest.Warning]:

@@ -98,18 +98,18 @@ def read_limits(files: MachineFiles) -> Limits:
 
 def read_load(files: MachineFiles) -> Load:
     """Read the other work. The reading process itself counts as one runnable thread."""
-    words = files.text("/proc/loadavg").split()
+    fields = files.text("/proc/loadavg").split()
     pressure = re.search(r"^some avg10=([\d.]+)", files.text("/proc/pressure/cpu"), re.MULTILINE)
     return Load(
-        load_1min=float(words[0]) if words else 0.0,
-        running=int(words[3].partition("/")[0]) if len(words) > 3 else 0,
+        load_1min=float(fields[0]) if fields else 0.0,
+        running=int(fields[3].partition("/")[0]) if len(fields) > 3 else 0,
         cpu_pressure_percent=float(pressure.group(1)) if pressure else None,
     )
 
 
 def _groups(files: MachineFiles) -> dict[str, str]:
     """Folders of this process's control groups by controller; "" is the unified hierarchy."""
-    found = {}
+    folders = {}
     for line in files.text("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
         names = controllers.split(",")
@@ -118,9 +118,9 @@ def _groups(files: MachineFiles) -> dict[str, str]:
             folder = f"/sys/fs/cgroup/{mount}{path if path != '/' else ''}".rstrip("/")
             if files.exists(folder):
                 for name in names:
-                    found[name] = folder
+                    folders[name] = folder
                 break
-    return found
+    return folders
 
 
 def _empty_rt_budget(files: MachineFiles, groups: dict[str, str]) -> str:
@@ -139,19 +139,19 @@ def _quota(files: MachineFiles, groups: dict[str, str]) -> tuple[str, int]:
             quota = "max" if share < 0 else f"{share / period:g}"
         throttled = _throttled(files, groups["cpu"])
     if "" in groups and not quota:
-        words = files.text(f"{groups['']}/cpu.max").split()
-        if len(words) == 2:
-            quota = "max" if words[0] == "max" else f"{int(words[0]) / int(words[1]):g}"
+        fields = files.text(f"{groups['']}/cpu.max").split()
+        if len(fields) == 2:
+            quota = "max" if fields[0] == "max" else f"{int(fields[0]) / int(fields[1]):g}"
         throttled = _throttled(files, groups[""])
     return quota, throttled
 
 
 def _throttled(files: MachineFiles, folder: str) -> int:
-    found = re.search(r"^nr_throttled (\d+)", files.text(f"{folder}/cpu.stat"), re.MULTILINE)
-    return int(found.group(1)) if found else 0
+    match = re.search(r"^nr_throttled (\d+)", files.text(f"{folder}/cpu.stat"), re.MULTILINE)
+    return int(match.group(1)) if match else 0
 
 
 def _rlimit(files: MachineFiles, name: str) -> int | None:
     """The soft limit in a row of /proc/self/limits; None if unlimited or unknown."""
-    found = re.search(rf"^{re.escape(name)}\s+(\S+)", files.text("/proc/self/limits"), re.MULTILINE)
-    return int(found.group(1)) if found and found.group(1) != "unlimited" else None
+    match = re.search(rf"^{re.escape(name)}\s+(\S+)", files.text("/proc/self/limits"), re.MULTILINE)
+    return int(match.group(1)) if match and match.group(1) != "unlimited" else None

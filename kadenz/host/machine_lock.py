@@ -99,11 +99,11 @@ def _held(
     try:
         told = False
         while not _locked(file, kind):
-            words = held_by(file)
+            holder = held_by(file)
             if not wait or stopped():
-                raise TargetFailed(words, remedy="Wait until it ends, or end it")
+                raise TargetFailed(holder, remedy="Wait until it ends, or end it")
             if not told:
-                waiting(words)
+                waiting(holder)
                 told = True
             time.sleep(_POLL_S)
         if kind == fcntl.LOCK_EX:

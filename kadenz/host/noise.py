@@ -152,15 +152,15 @@ def _isolation(files: MachineFiles, system: System, noise: Noise) -> None:
 
 def _meant_apart(files: MachineFiles, system: System) -> frozenset[int]:
     """Processors isolated by isolcpus=, an isolated partition (cgroup version 2) or `isolated`."""
-    found = parse_cpus(system.isolated)
-    found |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
+    isolated = parse_cpus(system.isolated)
+    isolated |= parse_cpus(files.text("/sys/fs/cgroup/cpuset.cpus.isolated"))
     online = parse_cpus(files.text("/sys/devices/system/cpu/online"))
     for mount in ("/sys/fs/cgroup/cpuset", "/sys/fs/cgroup"):
         group = f"{mount}/kadenz-housekeeping/cpuset.cpus"
         others = parse_cpus(files.text(f"{group}.effective") or files.text(group))
         if others:
-            found |= online - others
-    return found & online
+            isolated |= online - others
+    return isolated & online
 
 
 def _allowed(files: MachineFiles, number: str) -> frozenset[int]:
@@ -175,22 +175,22 @@ def _user_programs(files: MachineFiles) -> Iterator[tuple[str, str, list[str]]]:
     for path in files.glob("/proc/[0-9]*/stat"):
         before, _, rest = files.text(path).rpartition(")")
         number, _, name = before.partition(" (")
-        words = rest.split()
-        if len(words) < 39 or int(words[6]) & _PF_KTHREAD or number == str(os.getpid()):
+        fields = rest.split()
+        if len(fields) < 39 or int(fields[6]) & _PF_KTHREAD or number == str(os.getpid()):
             continue
-        yield number, name, words
+        yield number, name, fields
 
 
 def _programs(files: MachineFiles, noise: Noise) -> None:
     competitors = []
-    for number, name, words in _user_programs(files):
+    for number, name, fields in _user_programs(files):
         if name == "irqbalance":
             noise.say(
                 "irqbalance",
                 "irqbalance is running and moves interrupts",
                 "systemctl stop irqbalance",
             )
-        priority, policy = int(words[37]), int(words[38])  # fields 40 and 41 of proc(5)
+        priority, policy = int(fields[37]), int(fields[38])  # fields 40 and 41 of proc(5)
         if policy in (_SCHED_FIFO, _SCHED_RR) and priority >= _SUITE_PRIORITY:
             competitors.append(f"{name} ({number}) at {priority}")
     if competitors:

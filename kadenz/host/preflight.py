@@ -141,12 +141,12 @@ def preflight(
     system: System, warnings: Sequence[manifest.Warning], noise: Noise
 ) -> list[PreflightEntry]:
     """Every check with its verdict: findings first, each group most severe first."""
-    found = {warning.code: warning for warning in [*warnings, *noise.warnings]}
+    findings = {warning.code: warning for warning in [*warnings, *noise.warnings]}
     unknown = {**_unknown(system), **noise.unknown}
-    profiles = _profiles() if found else {}
+    profiles = _profiles() if findings else {}
     entries = []
     for check in _CHECKS:
-        finding = found.get(check.code)
+        finding = findings.get(check.code)
         why = "" if finding else unknown.get(check.code, "")
         entries.append(
             PreflightEntry(
@@ -177,23 +177,23 @@ def _effect(check: _Check, system: System) -> str:
 
 def _unknown(system: System) -> dict[str, str]:
     """Unknown checks: mostly those that the host of a virtual machine decides."""
-    found = {}
+    reasons = {}
     if not system.governors:
-        found["governor"] = "no cpufreq: this system does not know the frequency"
+        reasons["governor"] = "no cpufreq: this system does not know the frequency"
     if not system.idle_driver and not system.deepest_idle_us:
-        found["idle-states"] = "no cpuidle: this system does not know the idle states"
-    return found
+        reasons["idle-states"] = "no cpuidle: this system does not know the idle states"
+    return reasons
 
 
 def _profiles() -> dict[str, set[str]]:
     """Findings that each tuning profile removes; the profile with the fewest first."""
-    found = {}
+    removed_by = {}
     try:
         for name in inventory.tuning_files():
             try:
-                found[name] = removes(inventory.read_tuning(name)[0])
+                removed_by[name] = removes(inventory.read_tuning(name)[0])
             except KadenzError:
                 continue  # an error in a user's profile: `kadenz tune` reports it
     except KadenzError:
         return {}  # no checkout: there are no profiles
-    return dict(sorted(found.items(), key=lambda item: len(item[1])))
+    return dict(sorted(removed_by.items(), key=lambda item: len(item[1])))

@@ -147,8 +147,8 @@ def _named(text: str) -> str:
 
 
 def _os_name(files: MachineFiles) -> str:
-    found = re.search(r'^PRETTY_NAME="?([^"\n]*)"?', files.text("/etc/os-release"), re.MULTILINE)
-    return found.group(1) if found else files.text("/proc/sys/kernel/ostype")
+    match = re.search(r'^PRETTY_NAME="?([^"\n]*)"?', files.text("/etc/os-release"), re.MULTILINE)
+    return match.group(1) if match else files.text("/proc/sys/kernel/ostype")
 
 
 def _preempt(files: MachineFiles) -> str:
@@ -156,15 +156,15 @@ def _preempt(files: MachineFiles) -> str:
     version = files.text("/proc/sys/kernel/version")
     if files.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
         return "PREEMPT_RT"
-    found = re.search(r"PREEMPT(?:_DYNAMIC)?", version)
-    return found.group(0) if found else "no PREEMPT"
+    match = re.search(r"PREEMPT(?:_DYNAMIC)?", version)
+    return match.group(0) if match else "no PREEMPT"
 
 
 def _cpu(cpuinfo: str, files: MachineFiles) -> str:
     for key in ("model name", "uarch", "Model", "Hardware", "isa"):
-        found = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
-        if found:
-            return found.group(1).strip()
+        match = re.search(rf"^{key}\s*:\s*(.+)$", cpuinfo, re.MULTILINE)
+        if match:
+            return match.group(1).strip()
     return files.text("/proc/device-tree/model")
 
 

@@ -50,21 +50,21 @@ def _with_groups(files: MachineFiles, release: str) -> bool | None:
 
 def _server(files: MachineFiles) -> tuple[tuple[int, int], ...] | None:
     """Unavailable before 6.12, without debugfs, for ordinary users, and under lockdown."""
-    found = []
+    servers = []
     for folder in files.glob(f"{FAIR_SERVER}/cpu[0-9]*"):
         runtime, period = files.number(f"{folder}/runtime"), files.number(f"{folder}/period")
         if runtime is None or not period:
             return None
-        found.append((runtime, period))
-    return tuple(found) or None
+        servers.append((runtime, period))
+    return tuple(servers) or None
 
 
 def about_throttling(
-    found: Throttling, runtime_us: int | None, period_us: int | None
+    throttling: Throttling, runtime_us: int | None, period_us: int | None
 ) -> list[manifest.Warning]:
     """The mechanisms in force."""
     warnings = []
-    if found.throttles and runtime_us is not None and runtime_us >= 0 and period_us:
+    if throttling.throttles and runtime_us is not None and runtime_us >= 0 and period_us:
         warnings.append(
             manifest.Warning(
                 code="rt-throttling",
@@ -73,18 +73,18 @@ def about_throttling(
                 f"(sched_rt_runtime_us {runtime_us})",
                 remedy="sysctl -w kernel.sched_rt_runtime_us=-1 while measuring: a runaway thread "
                 "then hangs its processor"
-                + (", where the fair server is off as well" if found.has_server else ""),
+                + (", where the fair server is off as well" if throttling.has_server else ""),
             )
         )
-    on = [(runtime, period) for runtime, period in found.server or () if runtime]
+    on = [(runtime, period) for runtime, period in throttling.server or () if runtime]
     if on:
-        runtime, period = max(on, key=lambda one: one[0] / one[1])
+        runtime, period = max(on, key=lambda server: server[0] / server[1])
         warnings.append(
             manifest.Warning(
                 code="fair-server",
                 message=f"ordinary threads that wait are served for {runtime / 1e6:g} ms of each "
                 f"{period / 1e6:g} ms before real-time threads that do not sleep (fair server, on "
-                f"{len(on)} of {len(found.server or ())} processors)",
+                f"{len(on)} of {len(throttling.server or ())} processors)",
                 remedy=f"echo 0 | tee {FAIR_SERVER}/cpu*/runtime while measuring: a runaway thread "
                 "then hangs its processor",
             )
@@ -92,17 +92,17 @@ def about_throttling(
     return warnings
 
 
-def unknown_throttling(found: Throttling, runtime_us: int | None) -> dict[str, str]:
+def unknown_throttling(throttling: Throttling, runtime_us: int | None) -> dict[str, str]:
     """Reasons for unknown checks, by code."""
     unknown = {}
     if runtime_us is None:
         unknown["rt-throttling"] = "/proc/sys/kernel/sched_rt_runtime_us cannot be read"
-    elif found.throttles is None and runtime_us >= 0:
+    elif throttling.throttles is None and runtime_us >= 0:
         unknown["rt-throttling"] = (
             "cannot determine whether this kernel was built with RT_GROUP_SCHED; without it, "
             "since Linux 6.12, sched_rt_runtime_us stops nothing"
         )
-    if found.server is None and found.has_server is not False:
+    if throttling.server is None and throttling.has_server is not False:
         unknown["fair-server"] = (
             f"{FAIR_SERVER} cannot be read: debugfs is not mounted, not readable for this user, "
             "or locked down"
