@@ -32,7 +32,9 @@ def contradictions(manifest: Manifest) -> Iterator[str]:
         yield f"$.id: {manifest.id[:NAME_BYTES]!r} is not the name of a folder"
     if not _is_moment(manifest.created):
         yield f"$.created: `{manifest.created}` is not a time with its zone"
-    yield from _repeated("$.conditions", "kind", (one.kind for one in manifest.conditions))
+    yield from _repeated(
+        "$.conditions", "kind", (condition.kind for condition in manifest.conditions)
+    )
     yield from _of_clock(manifest.clock)
     for number, event in enumerate(manifest.events):
         yield from _of_event(f"$.events[{number}]", event)
@@ -102,16 +104,16 @@ def _of_record(where: str, record: RecordEntry) -> Iterator[str]:
 
 
 def _of_lane(where: str, record: RecordEntry, lane: LaneEntry) -> Iterator[str]:
-    own = lane_file(record.id, record.bench, lane.name)
-    if lane.file not in ("", own):
-        yield f"{where}.file: `{lane.file}`; the samples of this lane are in {own}"
+    expected = lane_file(record.id, record.bench, lane.name)
+    if lane.file not in ("", expected):
+        yield f"{where}.file: `{lane.file}`; the samples of this lane are in {expected}"
     if lane.taken and not lane.file:
         yield f"{where}: {lane.taken} samples taken, and no file"
     if record.status == "ok" and lane.overrun > lane.taken:
         yield f"{where}: overrun {lane.overrun} of {lane.taken} taken"
     if not lane.companion_of:
         return
-    if lane.companion_of not in {one.name for one in record.series}:
+    if lane.companion_of not in {series.name for series in record.series}:
         yield f"{where}.companion_of: `{lane.companion_of}` names no series of this record"
     elif not lane.name.startswith(f"{lane.companion_of}:"):
         yield f"{where}.name: `{lane.name}`, a companion of `{lane.companion_of}`"

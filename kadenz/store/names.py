@@ -106,15 +106,15 @@ def runs_below(folder: Path) -> list[Found]:
 
     Folders without a readable manifest are left out; `read_run` says what is wrong with them.
     """
-    found = []
+    runs = []
     for file in [*folder.glob(f"*/{MANIFEST}"), *folder.glob(f"*/*/{MANIFEST}")]:
         try:
             text = read_regular(file, inside=file.parent)
             head = read_json(text, Head)
         except (OSError, msgspec.DecodeError):
             continue
-        found.append(Found(file.parent, head, is_held(file.parent)))
-    return sorted(found, key=lambda one: (one.head.created, one.path.name))
+        runs.append(Found(file.parent, head, is_held(file.parent)))
+    return sorted(runs, key=lambda run: (run.head.created, run.path.name))
 
 
 def named(folder: Path, text: str, note: Callable[[str], None] = lambda text: None) -> list[Path]:
@@ -125,13 +125,13 @@ def named(folder: Path, text: str, note: Callable[[str], None] = lambda text: No
     """
     runs = runs_below(folder)
     if text == LATEST:
-        doubts = {one.path: _doubt(one) for one in runs}
+        doubts = {run.path: _doubt(run) for run in runs}
         while runs and doubts[runs[-1].path]:
             ignored = runs.pop().path
             note(f"`{LATEST}` ignores {ignored}: {doubts[ignored]}")
-        runs = [one for one in runs if not doubts[one.path]]
+        runs = [run for run in runs if not doubts[run.path]]
         text = runs[-1].name if runs else text
-    return [one.path for one in runs if text in (one.name, one.head.id)]
+    return [run.path for run in runs if text in (run.name, run.head.id)]
 
 
 def _doubt(run: Found) -> str:

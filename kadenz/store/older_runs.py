@@ -16,7 +16,7 @@ _USUAL = dict.fromkeys(("load", "tuning", "disturbance"), "none")
 _NAMED_BY_VALUE = ("instruction set",)
 
 
-def conditions_of(words: dict[str, str]) -> list[ConditionEntry]:
+def conditions_of(texts: dict[str, str]) -> list[ConditionEntry]:
     """The entries of conditions that are texts by kind."""
     return [
         ConditionEntry(
@@ -25,26 +25,26 @@ def conditions_of(words: dict[str, str]) -> list[ConditionEntry]:
             label=value if kind in _NAMED_BY_VALUE else "",
             usual=_USUAL.get(kind, ""),
         )
-        for kind, value in words.items()
+        for kind, value in texts.items()
     ]
 
 
 def renew(plain: dict[str, Any]) -> None:
     """Makes a decoded manifest of version 1 one of today's version."""
-    found = conditions_of(plain["conditions"])
+    conditions = conditions_of(plain["conditions"])
     settings = plain["target"]["settings"]
     transport, _, interface = settings.get("transport", "").partition(",")[0].partition(" ")
     if transport == "interface":
-        found.append(ConditionEntry(kind="interface", value=interface, usual="simulated"))
+        conditions.append(ConditionEntry(kind="interface", value=interface, usual="simulated"))
     if "layout_sha256" in settings:
         name = Path(settings.get("layout", "")).name
         digest = settings["layout_sha256"][:12]
-        found.append(
+        conditions.append(
             ConditionEntry(
                 kind="layout", value=f"{name} {digest}", label=f"layout {name}", usual="built in"
             )
         )
     if any(warning["code"] == "idle-states-allowed" for warning in plain["warnings"]):
-        found.append(ConditionEntry(kind="idle states", value="allowed", usual="held off"))
-    plain["conditions"] = found
+        conditions.append(ConditionEntry(kind="idle states", value="allowed", usual="held off"))
+    plain["conditions"] = conditions
     plain["schema_version"] = SCHEMA_VERSION

@@ -22,7 +22,7 @@ def read_profiles(run: Run) -> list[Profile]:
 
     StoreError for a file that is damaged, or of another version.
     """
-    found = []
+    profiles = []
     for file in sorted((run.path / PROFILES).glob(f"*{PROFILE_SUFFIX}")):
         try:
             profile = read_json(read_regular(file, inside=run.path), Profile)
@@ -38,15 +38,17 @@ def read_profiles(run: Run) -> list[Profile]:
             )
         for what in _contradictions(profile):
             raise _damaged(file, what)
-        found.append(profile)
-    return found
+        profiles.append(profile)
+    return profiles
 
 
 def _contradictions(profile: Profile) -> Iterator[str]:
     """References to functions, instructions and views that the profile does not have."""
     views = [view for lane in profile.lanes for view in lane.views]
     paths = [stack.path for view in views for stack in view.stacks]
-    paths += [one.path for view in views for one in (*view.masked, *view.locked, *view.held)]
+    paths += [
+        section.path for view in views for section in (*view.masked, *view.locked, *view.held)
+    ]
     functions = {code.function for code in profile.code}.union(*paths)
     if not functions <= {*range(len(profile.functions))}:
         yield "names a function that it does not have"

@@ -61,8 +61,10 @@ def _set_aside(folder: Path, manifest: Manifest) -> None:
 
 def _asides(folder: Path) -> list[Path]:
     """The runs of superseded records, the oldest first."""
-    found = (folder / INTERRUPTED).glob(f"*/{MANIFEST}")
-    return sorted((file.parent for file in found), key=lambda aside: (len(aside.name), aside.name))
+    manifests = (folder / INTERRUPTED).glob(f"*/{MANIFEST}")
+    return sorted(
+        (file.parent for file in manifests), key=lambda aside: (len(aside.name), aside.name)
+    )
 
 
 def _files(aside: Path) -> list[str]:

@@ -164,7 +164,7 @@ def _locked(descriptor: int, seconds: float) -> bool:
 
 def _place() -> str:
     mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
-    mounted = {words[1] for words in mounts if words[2] == "tmpfs"}
+    mounted = {fields[1] for fields in mounts if fields[2] == "tmpfs"}
     for place in PLACES:
         if place in mounted and os.access(place, os.W_OK):
             return place

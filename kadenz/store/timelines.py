@@ -20,31 +20,33 @@ def read_timelines(run: Run) -> list[Timeline]:
 
     StoreError for a file that is damaged, or of another version.
     """
-    found = []
+    timelines = []
     for file in sorted((run.path / TIMELINES).glob(f"*{TIMELINE_SUFFIX}")):
         try:
-            one = read_json(read_regular(file, inside=run.path), Timeline)
+            timeline = read_json(read_regular(file, inside=run.path), Timeline)
         except OSError as error:
             raise _damaged(file, error.strerror or str(error)) from None
         except msgspec.DecodeError as error:
             raise _damaged(file, str(error)) from None
-        if one.version != TIMELINE_VERSION:
+        if timeline.version != TIMELINE_VERSION:
             raise StoreError(
-                f"{file}: a timeline of version {one.version}; this kadenz reads version "
+                f"{file}: a timeline of version {timeline.version}; this kadenz reads version "
                 f"{TIMELINE_VERSION}",
                 remedy="Trace again with this kadenz",
             )
-        if not _holds_together(one):
+        if not _holds_together(timeline):
             raise _damaged(file, "a slice is not within the record")
-        found.append(one)
-    return found
+        timelines.append(timeline)
+    return timelines
 
 
 def _holds_together(timeline: Timeline) -> bool:
     """Whether each slice ends after its begin, and lies in the record."""
     first, last = timeline.begin, timeline.end
-    slices = (one for track in timeline.tracks for one in track.slices)
-    return 0 <= first <= last and all(first <= one.begin <= one.end <= last for one in slices)
+    slices = (track_slice for track in timeline.tracks for track_slice in track.slices)
+    return 0 <= first <= last and all(
+        first <= track_slice.begin <= track_slice.end <= last for track_slice in slices
+    )
 
 
 def _damaged(file: Path, what: str) -> StoreError:
