@@ -67,7 +67,7 @@ def files_below(place: Path) -> list[Path]:
     itself; none for a place that does not exist. Links are followed, circles left."""
     if place.is_file():
         return [place]
-    found: list[Path] = []
+    files: list[Path] = []
     seen: set[tuple[int, int]] = set()
     for folder, folders, names in os.walk(place, followlinks=True):
         status = os.stat(folder)  # noqa: PTH116 (a string of os.walk)
@@ -75,5 +75,5 @@ def files_below(place: Path) -> list[Path]:
             folders.clear()
             continue
         seen.add((status.st_dev, status.st_ino))
-        found += [file for file in (Path(folder) / name for name in names) if file.is_file()]
-    return sorted(found)
+        files += [file for file in (Path(folder) / name for name in names) if file.is_file()]
+    return sorted(files)

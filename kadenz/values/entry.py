@@ -129,12 +129,12 @@ class Entry:
 
 def output_of(folder: Path, besides: set[str]) -> list[tuple[str, int]]:
     """Names and sizes of the regular files in `folder`, without those in `besides`."""
-    found = []
+    files = []
     for file in sorted(folder.iterdir()):
         status = file.lstat()
         if stat.S_ISREG(status.st_mode) and file.name not in besides:
-            found.append((file.name, status.st_size))
-    return found
+            files.append((file.name, status.st_size))
+    return files
 
 
 def write(stream: IO[bytes], head: Head, folder: Path) -> None:

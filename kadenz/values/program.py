@@ -84,24 +84,24 @@ def _emulator(
             return None
         about = Path("/proc") / str(process.pid)
         path = (about / "exe").readlink()
-        words = _words(about / "cmdline")
+        command = _words(about / "cmdline")
         around = dict(word.split("=", 1) for word in _words(about / "environ"))
         around = {name: value for name, value in around.items() if name not in _OF_THE_SHELL}
         mapped = _mapped((about / "maps").read_text(errors="surrogateescape"))
     finally:
         process.kill()
         process.communicate()
-    own = tuple(words[1 : -len(_WAITING)])
-    if tuple(words[-len(_WAITING) :]) != _WAITING or path not in mapped:
+    arguments = tuple(command[1 : -len(_WAITING)])
+    if tuple(command[-len(_WAITING) :]) != _WAITING or path not in mapped:
         return None
-    firmware = _firmware(path, own, around)
+    firmware = _firmware(path, arguments, around)
     named = [Path(around[_MODULES])] if _MODULES in around else []
     modules = sorted({*named, *(file.parent / "qemu" for file in mapped)})  # beside its libraries
     reads = {*mapped, *modules, *firmware}
     loader = next((file for file in mapped if file.name.startswith("ld-")), None)
-    for file in (one for place in modules for one in files_below(place)):
+    for file in (module for place in modules for module in files_below(place)):
         reads |= _loaded([str(loader), "--list", str(file)], around) if loader else set()
-    return Program(path, own, around, tuple(sorted(reads))) if firmware else None
+    return Program(path, arguments, around, tuple(sorted(reads))) if firmware else None
 
 
 def _greets(descriptor: int) -> bool:
@@ -122,14 +122,14 @@ def _words(file: Path) -> list[str]:
 
 def _mapped(maps: str) -> list[Path]:
     """The files that a process has mapped, in the order of their names."""
-    found = {line.split(maxsplit=5)[5] for line in maps.splitlines() if line.count("/")}
-    return sorted(Path(name) for name in found if name.startswith("/") and Path(name).is_file())
+    names = {line.split(maxsplit=5)[5] for line in maps.splitlines() if line.count("/")}
+    return sorted(Path(name) for name in names if name.startswith("/") and Path(name).is_file())
 
 
-def _firmware(path: Path, own: tuple[str, ...], around: Mapping[str, str]) -> list[Path]:
+def _firmware(path: Path, arguments: tuple[str, ...], around: Mapping[str, str]) -> list[Path]:
     """The folders in which QEMU searches for firmware, as it lists them."""
     answer = subprocess.run(
-        [str(path), *own, "-L", "help"],
+        [str(path), *arguments, "-L", "help"],
         capture_output=True,
         text=True,
         env=dict(around),
@@ -144,10 +144,10 @@ def _libraries(
     program: Path, environment: tuple[tuple[str, str], ...], _state: State
 ) -> tuple[Path, ...]:
     """The libraries of a program. OSError if its loader does not list them."""
-    found = _loaded([str(program)], {**dict(environment), "LD_TRACE_LOADED_OBJECTS": "1"})
-    if not found:
+    libraries = _loaded([str(program)], {**dict(environment), "LD_TRACE_LOADED_OBJECTS": "1"})
+    if not libraries:
         raise OSError(f"{program}: its loader lists no libraries")
-    return tuple(sorted(found))
+    return tuple(sorted(libraries))
 
 
 def _loaded(command: list[str], environment: Mapping[str, str]) -> set[Path]:
@@ -161,5 +161,5 @@ def _loaded(command: list[str], environment: Mapping[str, str]) -> set[Path]:
         timeout=_ANSWER_S,
         check=False,
     )
-    words = [word for line in answer.stdout.splitlines() for word in line.split()]
-    return set() if answer.returncode else {Path(word) for word in words if word.startswith("/")}
+    fields = [word for line in answer.stdout.splitlines() for word in line.split()]
+    return set() if answer.returncode else {Path(word) for word in fields if word.startswith("/")}

@@ -94,12 +94,12 @@ class Store:
 
     def hits(self) -> dict[str, int]:
         """How often entries were used, by target."""
-        found = sorted((self.folder / _HITS).glob("*"))
-        return {unquote(file.name): file.stat().st_size for file in found}
+        files = sorted((self.folder / _HITS).glob("*"))
+        return {unquote(file.name): file.stat().st_size for file in files}
 
     def damaged(self) -> dict[Path, str]:
         """Entries that cannot be believed, and why: every byte is read."""
-        found = {}
+        reasons = {}
         for file in self.entries():
             try:
                 with Entry(file) as entry:
@@ -107,10 +107,10 @@ class Store:
             except FileNotFoundError:
                 continue  # forgotten meanwhile
             except ForeignError:
-                found[file] = "another user wrote it"
+                reasons[file] = "another user wrote it"
             except (DamagedError, OSError) as error:
-                found[file] = str(error)
-        return found
+                reasons[file] = str(error)
+        return reasons
 
     def clear(self) -> tuple[int, int]:
         """Removes everything. Returns how many entries, and bytes."""
@@ -142,7 +142,7 @@ class Store:
                 self._bytes += added
                 if self._bytes <= self.bound:
                     return
-            known = sorted(self._sizes(), key=lambda one: one[0])
+            known = sorted(self._sizes(), key=lambda entry: entry[0])
             self._bytes = sum(size for _, size, _ in known)
             if self._bytes <= self.bound:
                 return
