@@ -26,9 +26,9 @@ class Guard:
     """The guard of this process."""
 
     def __init__(self, table: LabgridTable, owner: Owner) -> None:
-        words = [sys.executable, "-m", __name__, table.coordinator, owner.host, owner.user]
+        command = [sys.executable, "-m", __name__, table.coordinator, owner.host, owner.user]
         self._process = subprocess.Popen(
-            words,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -70,7 +70,7 @@ def _sign(folder: Path, machine: str, authority: tuple[Path, Path]) -> Path:
     return folder
 
 
-def _openssl(*words: str, certificate: Path, key: Path) -> None:
+def _openssl(*options: str, certificate: Path, key: Path) -> None:
     program = shutil.which("openssl")
     if program is None:
         raise ToolMissing(
@@ -79,7 +79,7 @@ def _openssl(*words: str, certificate: Path, key: Path) -> None:
         )
     places = ("-keyout", str(key), "-out", str(certificate))
     answer = subprocess.run(
-        [program, "req", "-x509", *_CURVE, "-days", _DAYS, *words, *places],
+        [program, "req", "-x509", *_CURVE, "-days", _DAYS, *options, *places],
         capture_output=True,
         text=True,
         check=False,
@@ -158,11 +158,11 @@ def _security(keys: Path) -> Any:
             f"{keys / _KEY}: others can read it, or it is not yours",
             remedy=f"chown it to yourself, and: chmod 600 {keys / _KEY}",
         )
-    authority, certificate, own = (str(keys / name) for name in _PARTS)
+    authority, certificate, key_file = (str(keys / name) for name in _PARTS)
     sides = ("scheduler", "worker", "client")
     return require("distributed").Security(
         require_encryption=True,
         tls_ca_file=authority,
         **{f"tls_{side}_cert": certificate for side in sides},
-        **{f"tls_{side}_key": own for side in sides},
+        **{f"tls_{side}_key": key_file for side in sides},
     )

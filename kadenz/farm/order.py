@@ -155,8 +155,8 @@ def execute(order: Order) -> Played:
     )
 
 
-def _waiting(words: str) -> None:
-    print(f"order waits: {words}", file=sys.stderr, flush=True)
+def _waiting(reason: str) -> None:
+    print(f"order waits: {reason}", file=sys.stderr, flush=True)
 
 
 def _parts(failure: TargetFailed | None) -> tuple[str, str, str] | None:

@@ -85,9 +85,9 @@ class Coordinator:
 
     def line(self, name: str) -> str:
         """The URL of a place's serial line. UsageError if no exporter offers one."""
-        for exporter, words in self._matched(name, _LINE):
-            scheme = "socket" if words.get("protocol") == "raw" else "rfc2217"
-            address = f"{words.get('host') or exporter}:{words.get('port')}"
+        for exporter, resource in self._matched(name, _LINE):
+            scheme = "socket" if resource.get("protocol") == "raw" else "rfc2217"
+            address = f"{resource.get('host') or exporter}:{resource.get('port')}"
             if not _ADDRESS.fullmatch(address):
                 raise UsageError(
                     f"place {name}: exporter {exporter} offers no address of a line: {address!r}",
@@ -101,8 +101,8 @@ class Coordinator:
 
     def power(self, name: str) -> PlaceSwitch | None:
         """The switch of a place's board; None if no exporter offers one."""
-        for _, words in self._matched(name, _POWER):
-            return PlaceSwitch(name, words, self.holds)
+        for _, resource in self._matched(name, _POWER):
+            return PlaceSwitch(name, resource, self.holds)
         return None
 
     def holds(self, name: str) -> bool:

@@ -50,13 +50,13 @@ class PlaceSwitch:
         )
         remedy = f"Try `labgrid-client -p {self.place} power cycle`: the board may be off"
         try:
-            _, words = process.communicate(json.dumps(dict(self.port)), _CYCLE_S)
+            _, errors = process.communicate(json.dumps(dict(self.port)), _CYCLE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
             raise self._failed(f"no answer in {_CYCLE_S:g} s", remedy) from None
         if process.returncode:
-            last = words.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
+            last = errors.strip().splitlines()[-1:] or [f"exit code {process.returncode}"]
             raise self._failed(_PASSWORD.sub("//", last[0]), remedy)
 
     def _failed(self, why: str, remedy: str) -> TargetFailed:

@@ -103,4 +103,4 @@ def _part(
     work: list[list[float]], makespan_s: float, total_s: float, machines: int, bound_s: float
 ) -> Part:
     used = total_s / (machines * makespan_s) if makespan_s else 0.0
-    return Part(makespan_s, used, sum(len(one) - 1 for one in work), bound_s)
+    return Part(makespan_s, used, sum(len(attempts) - 1 for attempts in work), bound_s)
