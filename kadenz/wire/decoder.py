@@ -51,9 +51,9 @@ class Decoder:
 
     def feed(self, data: bytes) -> list[Received | Finding]:
         """Takes the next bytes of the stream; ignores all after a HELLO of another version."""
-        found: list[Received | Finding] = []
+        outcomes: list[Received | Finding] = []
         if self._foreign:
-            return found
+            return outcomes
         *ended, rest = data.split(b"\0")
         for piece in ended:
             if self._pending:
@@ -67,19 +67,19 @@ class Decoder:
             if self._skipping:
                 self._skipping = False
             elif encoded:
-                self._take(encoded, start, found)
+                self._take(encoded, start, outcomes)
             if self._foreign:
-                return found
+                return outcomes
             self._spoken = True
         self._pending += rest
         if len(self._pending) > ENCODED_MAX:
             if not self._skipping:
                 why = f"no zero in {len(self._pending)} bytes; a frame has at most {ENCODED_MAX}"
-                found.append(self._damage("length", why, self._offset))
+                outcomes.append(self._damage("length", why, self._offset))
             self._skipping = True
             self._offset += len(self._pending)
             self._pending.clear()
-        return found
+        return outcomes
 
     def finish(self) -> list[Finding]:
         """Ends the stream and reports an unfinished frame."""
@@ -92,19 +92,19 @@ class Decoder:
         why = f"the stream ends inside a frame, {count} bytes after {self._last()}"
         return [Finding("truncated", why, self._offset)]
 
-    def _take(self, encoded: bytes, start: int, found: list[Received | Finding]) -> None:
+    def _take(self, encoded: bytes, start: int, outcomes: list[Received | Finding]) -> None:
         try:
             frame = decode_frame(encoded)
         except BadFrame as bad:
             if self._spoken:
-                found.append(self._damage(bad.kind, str(bad), start))
+                outcomes.append(self._damage(bad.kind, str(bad), start))
             else:
                 why = f"{len(encoded)} bytes before the first frame"
-                found.append(Finding("preamble", why, start))
+                outcomes.append(Finding("preamble", why, start))
             return
         ahead = (frame.sequence - self.expected) % SEQUENCE_MODULUS
         if ahead >= SEQUENCE_MODULUS // 2:
-            found.append(self._repeated(frame.sequence, frame.type, start))
+            outcomes.append(self._repeated(frame.sequence, frame.type, start))
             return
         if ahead > 0:
             between = (
@@ -113,16 +113,16 @@ class Decoder:
                 else f"before {frame.sequence}, at the beginning"
             )
             lost = f"{ahead} frame{'s' if ahead > 1 else ''} lost {between}"
-            found.append(Finding("gap", lost, start))
+            outcomes.append(Finding("gap", lost, start))
         self.expected = (frame.sequence + 1) % SEQUENCE_MODULUS
         try:
             message = decode_body(frame)
         except BadFrame as bad:
             self._foreign = bad.kind == "version"
-            found.append(Finding(bad.kind, f"frame {frame.sequence}: {bad}", start))
+            outcomes.append(Finding(bad.kind, f"frame {frame.sequence}: {bad}", start))
             return
         self.frames += 1
-        found.append(Received(frame.sequence, message))
+        outcomes.append(Received(frame.sequence, message))
 
     def _repeated(self, sequence: int, kind: int, start: int) -> Finding:
         if kind == Type.HELLO and self.expected > 1:

@@ -62,7 +62,7 @@ class Keeper:
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
         """Joins the values of each lane, and keeps the verdict."""
-        kept = next(one for one in reversed(self.records) if one.begin is begin)
+        kept = next(record for record in reversed(self.records) if record.begin is begin)
         kept.end, kept.verdict = end, verdict
         for name, parts in zip(begin.lanes, self._parts.pop(begin.record), strict=True):
             values = np.concatenate(parts) if parts else np.empty(0, f"<{begin.dtype}")
