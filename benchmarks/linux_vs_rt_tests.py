@@ -56,7 +56,7 @@ def measure(program: Path, line: str) -> KeptRecord:
         [program], input=f"{line}\nend\n".encode(), capture_output=True, check=False
     )
     try:
-        return keep(answer.stdout).one()
+        return keep(answer.stdout).only_record()
     except ValueError as error:
         sys.exit(f"{line}: {error}: {answer.stderr.decode()}")
 

@@ -153,7 +153,7 @@ def our_turn(cost: Cost) -> Turn:
     kept = keep(stream)
     after = resource.getrusage(resource.RUSAGE_SELF)
     try:
-        record = kept.one()
+        record = kept.only_record()
     except ValueError as error:
         sys.exit(f"cyclic/wakeup-latency: {error}")
     return Turn(

@@ -80,14 +80,14 @@ class Place:
 
         Only `pattern` is one: the archive's own path is never read as a pattern.
         """
-        return sorted(self._found(pattern))
+        return sorted(self._facts(pattern))
 
     def sorted_out(self, pattern: str) -> tuple[list[str], dict[str, str]]:
         """Objects of runs that match, and what is in the place of one with the reason.
 
         A pipe would be waited for, a link leads elsewhere, and no run is under another name.
         """
-        entries = self._found(pattern)
+        entries = self._facts(pattern)
         linked = self._behind_links(entries)
         foreign = {}
         for name, facts in sorted(entries.items()):
@@ -99,7 +99,7 @@ class Place:
                 foreign[name] = "not a file"
         return sorted(entries.keys() - foreign.keys()), foreign
 
-    def _found(self, pattern: str) -> dict[str, dict[str, Any]]:
+    def _facts(self, pattern: str) -> dict[str, dict[str, Any]]:
         """Facts of the store about each name that matches."""
         self.fs.invalidate_cache()
         below = pattern.partition("*")[0].rpartition("/")[0]

@@ -32,7 +32,7 @@ _DIGITS = 18  # an int64 holds every number of 18
 
 
 @dataclass(frozen=True)
-class _Words:
+class _Tokens:
     """The tokens of a block, each with its place: where it begins, and its end.
 
     Of the change of a value also where its identifier begins and the last byte of its value, -1 if
@@ -46,10 +46,10 @@ class _Words:
     identifiers: _Places
     values: _Places
 
-    def until(self, end: int) -> _Words:
+    def until(self, end: int) -> _Tokens:
         """The first `end` tokens."""
         cut = slice(end)
-        return _Words(
+        return _Tokens(
             self.starts[cut],
             self.ends[cut],
             self.kinds[cut],
@@ -76,7 +76,7 @@ class Body:
         """The edges of the block, up to its `damage`; `GAP` where the recording pauses."""
         data = np.frombuffer(block, np.uint8)
         value = self._value
-        starts, ends = self._without_comments(block, *_words(data))
+        starts, ends = self._without_comments(block, *_token_places(data))
         tokens = self._joined(data, starts, ends)
         whole = tokens.kinds.size
         times_at = np.flatnonzero(tokens.kinds == _TIME)
@@ -99,7 +99,7 @@ class Body:
         return Edges(now[passed], channels, high)
 
     def _changes(
-        self, data: _Bytes, value: bytes, tokens: _Words, gaps: _Places
+        self, data: _Bytes, value: bytes, tokens: _Tokens, gaps: _Places
     ) -> tuple[_Places, npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
         """Which tokens are edges, of which identifier, and whether rising."""
         parts = [(gaps, np.full(gaps.size, GAP, np.uint8), np.zeros(gaps.size, np.bool_))]
@@ -124,7 +124,7 @@ class Body:
         return places[order], channels[order], high[order]
 
     def _levels_of(
-        self, data: _Bytes, value: bytes, tokens: _Words, at: _Places
+        self, data: _Bytes, value: bytes, tokens: _Tokens, at: _Places
     ) -> npt.NDArray[np.uint8]:
         """The levels of some changes of wires of one bit: "1!", or "b1 !", also with zeros."""
         last = tokens.values[at]
@@ -162,10 +162,10 @@ class Body:
             kept[first:] = False
         return starts[kept], ends[kept]
 
-    def _joined(self, data: _Bytes, starts: _Places, ends: _Places) -> _Words:
+    def _joined(self, data: _Bytes, starts: _Places, ends: _Places) -> _Tokens:
         """Joins values that are tokens of their own with the identifiers behind them."""
         kinds = _KIND[data[starts]]
-        tokens = _Words(starts, ends, kinds, starts + 1, starts)
+        tokens = _Tokens(starts, ends, kinds, starts + 1, starts)
         vectors = kinds == _VECTOR
         if not kinds.size or not (self._value or vectors.any()):
             return tokens
@@ -183,7 +183,7 @@ class Body:
         self._value = data[starts[-1] : ends[-1]].tobytes() if values[-1] else b""
         last = np.concatenate(([0], ends[:-1])) - 1  # of the token before; -1: in the block before
         kept = ~values
-        return _Words(
+        return _Tokens(
             starts[kept],
             ends[kept],
             np.where(behind, np.uint8(_SCALAR), kinds)[kept],
@@ -191,7 +191,7 @@ class Body:
             np.where(behind, last, starts)[kept],
         )
 
-    def _to_garbage(self, data: _Bytes, tokens: _Words) -> tuple[_Words, _Places]:
+    def _to_garbage(self, data: _Bytes, tokens: _Tokens) -> tuple[_Tokens, _Places]:
         """The tokens before the first that no VCD has, and which of them begin a gap."""
         odd = (tokens.kinds == _GARBAGE) | (tokens.kinds == _KEYWORD)
         # Behind the last byte of a token is white space, which begins no identifier.
@@ -208,13 +208,13 @@ class Body:
                 gaps.append(int(at))
         return tokens, np.array(gaps, np.intp)
 
-    def _damaged(self, data: _Bytes, tokens: _Words, at: int, what: str) -> None:
+    def _damaged(self, data: _Bytes, tokens: _Tokens, at: int, what: str) -> None:
         start, end = tokens.starts[at], tokens.ends[at]
         token = data[start:end][:40].tobytes().decode(errors="replace")
         self.damage = int(start), f"`{token}` {what}"
 
 
-def _words(data: _Bytes) -> tuple[_Places, _Places]:
+def _token_places(data: _Bytes) -> tuple[_Places, _Places]:
     space = data <= ord(" ")
     turns = np.flatnonzero(space[1:] != space[:-1]) + 1
     if data.size and not space[0]:

@@ -58,14 +58,14 @@ def add(runs: tuple[Path, ...], archive: str, label: str, commit: str, id: str) 
     with progress_bars(transient=True) as bar:
         task = bar.add_task("adding", total=len(named.runs))
 
-        def one(run: Any) -> Any:
+        def add_run(run: Any) -> Any:
             with TemporaryDirectory() as scratch:
                 archived_run = renamed(run, id, Path(scratch)) if id else run
                 done = put(place, archived_run, label=label, commit=commit)
             bar.advance(task)
             return done
 
-        done = named.each(one)
+        done = named.each(add_run)
     new = [added for added in done if added.new]
     for added in new:
         if note := added.note or dated_back(added.run, newest):

@@ -76,7 +76,7 @@ def baseline_runs(names: Sequence[str], archive: str, compared: Sequence[Run]) -
 
 def _to_make(name: str, archive: str, compared: Sequence[Run]) -> str:
     """How the branch that others are held against makes its baseline."""
-    calls = [run.manifest.call.words for run in compared if run.manifest.call is not None]
+    calls = [run.manifest.call.arguments for run in compared if run.manifest.call is not None]
     if name.startswith(PREFIX):
         arguments = ["archive", "add", "RUN", "--label", name.removeprefix(PREFIX)]
         arguments += ["--archive", archive] if archive else []

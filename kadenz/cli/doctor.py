@@ -87,7 +87,7 @@ def _write_json(
     host: Host, clock: ClockCheck, tools: list[Tool], targets: list[TargetCheck], ready: bool
 ) -> None:
     from kadenz import __version__
-    from kadenz.targets.board import found as board
+    from kadenz.targets.board import discovery as board
 
     pictures = _zoom()
     answer = {
@@ -136,7 +136,7 @@ def _write_tables(
     host: Host, clock: ClockCheck, tools: list[Tool], targets: list[TargetCheck]
 ) -> None:
     from kadenz.cli.tables import write_rows
-    from kadenz.targets.board import found as board
+    from kadenz.targets.board import discovery as board
 
     console = screen_of(sys.stdout)
     write_rows(console, [*lanes(targets, host.preflight, clock, board.probes()).items()], indent=0)
@@ -150,7 +150,7 @@ def _write_tables(
 
 
 def _debug_servers(console: Console) -> None:
-    from kadenz.targets.board import found as board
+    from kadenz.targets.board import discovery as board
 
     console.print(styled("\n[bold]Debug servers[/] of boards"))
     table = _table()

@@ -30,7 +30,7 @@ def write_dry_run(jobs: Sequence[Job], output: Path, *, as_json: bool) -> None:
         _write(job, points)
     every = [point for _, points in expected for point in points]
     runs = "1 run" if len(expected) == 1 else f"{len(expected)} runs"
-    click.echo(f"{runs}, {_words(every)}; nothing was measured")
+    click.echo(f"{runs}, {_duration(every)}; nothing was measured")
 
 
 def _row(job: Job, points: Sequence[Expected]) -> dict[str, Any]:
@@ -60,13 +60,13 @@ def _write(job: Job, points: Sequence[Expected]) -> None:
     for bench in dict.fromkeys(expected.point.bench for expected in points):
         bench_points = [expected for expected in points if expected.point.bench == bench]
         samples = sum(expected.point.samples for expected in bench_points)
-        table.add_row(bench, f"{len(bench_points):,}", f"{samples:,}", _words(bench_points))
+        table.add_row(bench, f"{len(bench_points):,}", f"{samples:,}", _duration(bench_points))
     screen = console()
     screen.print(styled("[bold]{}[/]", job.label))
     screen.print(table)
 
 
-def _words(points: Sequence[Expected]) -> str:
+def _duration(points: Sequence[Expected]) -> str:
     """ "about 1 min 12 s", "unknown", "about 3 s, and 2 points of unknown length"."""
     known = [expected.seconds for expected in points if expected.seconds is not None]
     if not known:

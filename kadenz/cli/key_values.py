@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from kadenz.config.key_values import Key, Notation, Words
+from kadenz.config.key_values import Key, Notation, OptionValue
 
 Completer = Callable[[str], Iterable[tuple[str, str]]]
 
@@ -29,9 +29,9 @@ class KeyValues(click.ParamType):
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Words:
-        """The words of one value. Raises UsageError of kadenz."""
-        return value if isinstance(value, Words) else self.notation.parse(value)
+    ) -> OptionValue:
+        """One value, taken apart. Raises UsageError of kadenz."""
+        return value if isinstance(value, OptionValue) else self.notation.parse(value)
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -58,7 +58,7 @@ class KeyValues(click.ParamType):
 
 
 def merged(
-    ctx: click.Context, param: click.Parameter, several: tuple[Words, ...]
+    ctx: click.Context, param: click.Parameter, several: tuple[OptionValue, ...]
 ) -> dict[str, Any]:
     """Callback of an option with keys alone: those of all its occurrences."""
     assert isinstance(param.type, KeyValues)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kadenz.config.target_name import TargetName
     from kadenz.lab.catalog import Catalog
     from kadenz.lab.reference import Described
-    from kadenz.wire.messages import Bench
+    from kadenz.wire.messages import Bench, BenchParam
 
 
 @click.command("list")
@@ -106,7 +106,7 @@ def _everything(only: tuple[str, ...], build: bool) -> dict[str, Any]:
                 "instruments": instruments(name),
                 "image": "built" if catalog else problem,
                 "verified": _verified(name.tier, board),
-                "from": "lab" if name.own else origin_of_both(name.kernel, name.board),
+                "from": "lab" if name.lab_name else origin_of_both(name.kernel, name.board),
             }
         )
     return {
@@ -199,8 +199,19 @@ def _entry(bench: Bench | Described) -> dict[str, Any]:
         "ends": bench.ends,
         "source": bench.source,
         "nature": bench.nature,
-        "params": [param._asdict() for param in bench.params],
+        "params": [_parameter(param) for param in bench.params],
         "available": {},
+    }
+
+
+def _parameter(param: BenchParam) -> dict[str, Any]:
+    """With the keys of `--json`: the values of a choice are its `words`."""
+    return {
+        "name": param.name,
+        "initial": param.initial,
+        "low": param.low,
+        "high": param.high,
+        "words": param.choices,
     }
 
 

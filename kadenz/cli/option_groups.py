@@ -15,7 +15,7 @@ from kadenz.config.key_values import Key
 from kadenz.lab.condition import Choice, Option
 from kadenz.lab.conditions import kinds
 
-WORDS = "kadenz.words"  # in the context of a command: the words that it was called with
+ARGUMENTS = "kadenz.arguments"  # in the context of a command: the words that it was called with
 
 
 class GroupedOption(click.Option):
@@ -32,7 +32,7 @@ class GroupedCommand(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Keeps the words of the command line. An unknown option that is a key is named as such."""
-        ctx.meta[WORDS] = list(args)
+        ctx.meta[ARGUMENTS] = list(args)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:

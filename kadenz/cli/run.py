@@ -12,7 +12,7 @@ from kadenz.cli.board_option import board_option
 from kadenz.cli.deadline import DEADLINE
 from kadenz.cli.measuring import Call, measure_call
 from kadenz.cli.names import complete_target, complete_work
-from kadenz.cli.option_groups import WORDS, GroupedCommand, condition_options, option
+from kadenz.cli.option_groups import ARGUMENTS, GroupedCommand, condition_options, option
 from kadenz.cli.run_options import RunOptions
 from kadenz.cli.timeout_option import TIMEOUT
 from kadenz.config.campaign import Chosen
@@ -146,7 +146,7 @@ def run(**values: Any) -> int:
     """
     from kadenz.cli.run_resume import call_of, repeated
 
-    arguments = click.get_current_context().meta[WORDS]
+    arguments = click.get_current_context().meta[ARGUMENTS]
     options = RunOptions.of(values)
     if options.how.resume:
         return repeated(run, values)

@@ -28,7 +28,7 @@ def call_of(arguments: Sequence[str]) -> CallEntry:
     """The entry of this call for the manifest of its runs."""
     from kadenz.config.manifest import CallEntry
 
-    return CallEntry(words=list(arguments), folder=str(Path.cwd()), lab=_lab())
+    return CallEntry(arguments=list(arguments), folder=str(Path.cwd()), lab=_lab())
 
 
 def _lab() -> str:
@@ -66,7 +66,7 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
             f"{runs[0].path} was called in the lab {entry.lab}",
             remedy=f"Names in its call are that lab's: KADENZ_LAB={shlex.quote(entry.lab)}",
         )
-    click.echo(f"resumes {runs[0].path}: kadenz run {shlex.join(entry.words)}", err=True)
+    click.echo(f"resumes {runs[0].path}: kadenz run {shlex.join(entry.arguments)}", err=True)
     before = _params(command, runs[0], entry)
     given = click.get_current_context().get_parameter_source
     chosen = {
@@ -80,7 +80,7 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
 def _params(command: click.Command, run: Run, entry: CallEntry) -> dict[str, Any]:
     """The values of the earlier call. UsageError for one with options that are no more."""
     try:
-        return command.make_context("run", list(entry.words)).params
+        return command.make_context("run", list(entry.arguments)).params
     except click.UsageError as error:
         raise UsageError(
             f"{run.path} was called by a kadenz with other options: {error.format_message()}",

@@ -13,7 +13,7 @@ from kadenz.cli.output import write_json
 from kadenz.errors import KadenzError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from kadenz.store.names import Found
+    from kadenz.store.names import RunFolder
 
 
 @click.command()
@@ -79,7 +79,7 @@ def mended(folder: Path) -> Path:
         ) from None
 
 
-def _row(run: Found) -> dict[str, Any]:
+def _row(run: RunFolder) -> dict[str, Any]:
     head = run.head
     return {
         "name": run.name,
@@ -97,7 +97,7 @@ def _row(run: Found) -> dict[str, Any]:
     }
 
 
-def _write(runs: list[Found]) -> None:
+def _write(runs: list[RunFolder]) -> None:
     """A line for each run: its name, its target, and as much of the rest as fits."""
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_rows
@@ -113,7 +113,7 @@ def _write(runs: list[Found]) -> None:
         click.echo(f"{INTERRUPTED}: its lab was killed; {MEND}", err=True)
 
 
-def _rest(run: Found) -> str:
+def _rest(run: RunFolder) -> str:
     """The state of a run that is not complete, what it measured, conditions and date."""
     from kadenz.store.names import COMPLETE
 

@@ -13,7 +13,7 @@ import click
 from kadenz.cli.key_values import KeyValues
 from kadenz.cli.names import profiles
 from kadenz.cli.output import write_json
-from kadenz.config.key_values import Notation, Words
+from kadenz.config.key_values import Notation, OptionValue
 from kadenz.errors import EXIT_FAILED, KadenzError
 from kadenz.lab.conditions.tuning import CPUS
 
@@ -89,7 +89,7 @@ def list_(as_json: bool) -> None:
 @tune.command()
 @_profile
 @_json
-def plan(profile: Words, as_json: bool) -> None:
+def plan(profile: OptionValue, as_json: bool) -> None:
     """Show what PROFILE would change: old and new value, reason, risk. Changes nothing.
 
     \b
@@ -106,7 +106,7 @@ def plan(profile: Words, as_json: bool) -> None:
 @tune.command()
 @_profile
 @_json
-def apply(profile: Words, as_json: bool) -> int:
+def apply(profile: OptionValue, as_json: bool) -> int:
     """Make the changes that `kadenz tune plan PROFILE` shows.
 
     Each change is written to a journal first. Exits with 1 if some changes failed; the others stay

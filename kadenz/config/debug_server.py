@@ -18,7 +18,7 @@ from kadenz.config.model import FileModel
 # Clock class of time stamps under this server: silicon, or counted instructions.
 ServerClock = Literal["hardware", "instruction", "cycle-exact"]
 _SEVERAL = {"probe", "interface"}
-_WORDS = _SEVERAL | {"port", "chip", "transport", "usb", "serial", "folder", "elf"}
+_PLACEHOLDERS = _SEVERAL | {"port", "chip", "transport", "usb", "serial", "folder", "elf"}
 
 
 class DebugServer(FileModel, kw_only=True, frozen=True):
@@ -49,10 +49,10 @@ class DebugServer(FileModel, kw_only=True, frozen=True):
         for text in (*lists, self.line, self.simulated_jtag):
             for part in text.split("{")[1:]:
                 word, closed, _ = part.partition("}")
-                if closed and word.isidentifier() and word not in _WORDS:
+                if closed and word.isidentifier() and word not in _PLACEHOLDERS:
                     raise ValueError(
                         f"`{{{word}}}` in `{text}`: a placeholder is one of "
-                        + ", ".join(sorted(_WORDS))
+                        + ", ".join(sorted(_PLACEHOLDERS))
                     )
 
 

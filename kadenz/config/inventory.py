@@ -148,13 +148,13 @@ def mechanisms() -> Mechanisms:
 # ---- kernels and boards --------------------------------------------------------------------------
 def kernels() -> dict[str, Kernel]:
     """Every valid kernel by its folder's name."""
-    files = _found(_KERNEL)
+    files = _files_of(_KERNEL)
     return _valid(files, lambda name: _kernel(name, files))
 
 
 def boards() -> dict[str, Board]:
     """Every valid board by its folder's name."""
-    files, known = _found(_BOARD), _found(_KERNEL)
+    files, known = _files_of(_BOARD), _files_of(_KERNEL)
     return _valid(files, lambda name: _board(_single_file(_BOARD, name, files), known))
 
 
@@ -163,7 +163,7 @@ def kernel(name: str) -> Kernel:
 
     A kernel also lacks everything that its port lacks, and has its kinds of objects.
     """
-    return _kernel(name, _found(_KERNEL))
+    return _kernel(name, _files_of(_KERNEL))
 
 
 def _kernel(name: str, files: Files) -> Kernel:
@@ -181,7 +181,7 @@ def board(name: str) -> Board:
 
     ConfigError as well for a kernel in `kernels` that does not exist.
     """
-    return _board(_file(_BOARD, name), _found(_KERNEL))
+    return _board(_file(_BOARD, name), _files_of(_KERNEL))
 
 
 def _board(file: Path, known: Files) -> Board:
@@ -258,7 +258,7 @@ def campaign_file(name: str) -> Path:
 
 def campaigns() -> dict[str, Campaign]:
     """Every valid campaign by its file's name."""
-    return _valid(_found(_CAMPAIGN), lambda name: read_campaign(campaign_file(name)))
+    return _valid(_files_of(_CAMPAIGN), lambda name: read_campaign(campaign_file(name)))
 
 
 def read_campaign(file: Path) -> Campaign:
@@ -281,7 +281,7 @@ def read_tuning(name: str) -> tuple[Tuning, Path]:
     tuning = _tuning(file)
     below, seen = tuning.based_on, [file]
     while below:
-        known = _found(_TUNING)
+        known = _files_of(_TUNING)
         if below not in known:
             raise ConfigError(
                 f"{file}: `based_on`: no profile `{below}`", remedy=did_you_mean(below, list(known))
@@ -308,7 +308,7 @@ def _tuning(file: Path) -> Tuning:
 # ---- debug servers -------------------------------------------------------------------------------
 def debug_servers() -> dict[str, DebugServer]:
     """Every valid debug server by its file's name."""
-    return _valid(_found(_SERVER), debug_server)
+    return _valid(_files_of(_SERVER), debug_server)
 
 
 def debug_server(name: str) -> DebugServer:
@@ -354,7 +354,7 @@ def problems() -> list[KadenzError]:
     except KadenzError as error:
         errors.append(error)
     for kind, read in readers:
-        for name in _found(kind):
+        for name in _files_of(kind):
             try:
                 read(name)
             except KadenzError as error:
@@ -366,7 +366,7 @@ def problems() -> list[KadenzError]:
     return errors
 
 
-def _found(kind: _Kind) -> Files:
+def _files_of(kind: _Kind) -> Files:
     """The files of a kind in all places, by the part's name."""
     files: Files = {}
     for place in places():
@@ -377,7 +377,7 @@ def _found(kind: _Kind) -> Files:
 
 
 def _file(kind: _Kind, name: str) -> Path:
-    return _single_file(kind, name, _found(kind))
+    return _single_file(kind, name, _files_of(kind))
 
 
 def _single_file(kind: _Kind, name: str, files: Files) -> Path:
@@ -406,7 +406,7 @@ def _single(kind: _Kind) -> dict[str, Path]:
     """Those of a kind that are found once and have a valid name."""
     return {
         name: files[0]
-        for name, files in _found(kind).items()
+        for name, files in _files_of(kind).items()
         if len(files) == 1 and _NAME.fullmatch(name)
     }
 

@@ -42,7 +42,7 @@ class Key:
 
 
 @dataclass(frozen=True)
-class Words:
+class OptionValue:
     """What an option was given: its name, if it takes one, and the values of its keys."""
 
     name: str = ""
@@ -57,14 +57,14 @@ class Notation:
     keys: tuple[Key, ...] = ()
     name: str = ""  # metavar of the name before the keys; "": keys alone
 
-    def parse(self, text: str, folder: Path | None = None) -> Words:
-        """The words of one value. Files are relative to `folder`, if there is one.
+    def parse(self, text: str, folder: Path | None = None) -> OptionValue:
+        """One value, taken apart. Files are relative to `folder`, if there is one.
 
         UsageError for anything else, with the keys that exist.
         """
-        return _Parsing(self, text, folder).words()
+        return _Parsing(self, text, folder).parsed()
 
-    def merged(self, several: Iterable[Words]) -> dict[str, Any]:
+    def merged(self, several: Iterable[OptionValue]) -> dict[str, Any]:
         """The keys of an option that was given several times. UsageError for one given twice."""
         values: dict[str, Any] = {}
         for given in several:
@@ -95,7 +95,7 @@ class _Parsing:
     text: str
     folder: Path | None
 
-    def words(self) -> Words:
+    def parsed(self) -> OptionValue:
         """The name and the keys with their values."""
         pieces = self._pieces()
         name = ""
@@ -107,7 +107,8 @@ class _Parsing:
                     f"{self.notation.flag} {self.notation.name},{self.text}".lstrip(),
                 )
             name = _unquoted(f"{key}={name}" if key else name)
-        return Words(name, {key: self._value(key, v) for key, v in self._by_key(pieces).items()})
+        values = {key: self._value(key, v) for key, v in self._by_key(pieces).items()}
+        return OptionValue(name, values)
 
     @property
     def _known(self) -> dict[str, Key]:

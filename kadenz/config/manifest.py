@@ -467,7 +467,7 @@ class CampaignEntry(Model):
 class CallEntry(Model):
     """The call of `kadenz run` that measures; `run --resume` repeats it."""
 
-    words: list[str]  # of the command line, after `kadenz run`
+    arguments: list[str] = msgspec.field(name="words")  # of the command line, after `kadenz run`
     folder: str  # in which it was called
     lab: str = ""  # its folder; "": without a lab, or from before it was written down
 

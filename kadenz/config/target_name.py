@@ -23,7 +23,7 @@ IMAGE_TIERS = ("emulated", "rtl", "board")
 
 
 class TargetName(NamedTuple):
-    """A kernel on a board under one tier; `own` is the name of its [target] table in the lab.
+    """A kernel on a board under one tier; `lab_name` is the name of its [target] table in the lab.
 
     The kernel is "" for an image that another build made, until the image names it.
     """
@@ -31,10 +31,10 @@ class TargetName(NamedTuple):
     kernel: str
     board: str
     tier: str
-    own: str = ""
+    lab_name: str = ""
 
     def __str__(self) -> str:
-        return self.own or self.parts
+        return self.lab_name or self.parts
 
     @property
     def parts(self) -> str:
@@ -89,10 +89,10 @@ def parse_target(text: str, known: list[str] | None = None) -> TargetName:
 
 def lab_target(name: TargetName) -> LabTarget:
     """The target's table in the lab's file; one without settings if it has none."""
-    lab = find_lab() if name.own else None
-    if lab is None or name.own not in lab.file.target:
+    lab = find_lab() if name.lab_name else None
+    if lab is None or name.lab_name not in lab.file.target:
         return LabTarget(kernel=name.kernel or "unknown", board=name.board, tier=name.tier)
-    return lab.file.target[name.own]
+    return lab.file.target[name.lab_name]
 
 
 def own_source(name: TargetName) -> Path | None:
@@ -179,7 +179,7 @@ def _of_lab(lab: Lab, text: str) -> TargetName:
             f"{where}: `image`: {lab.folder / table.image} is not a file",
             remedy="Give the ELF file of your build, relative to the lab",
         )
-    return name._replace(own=text)
+    return name._replace(lab_name=text)
 
 
 def parse_image_name(text: str) -> TargetName:

@@ -64,7 +64,7 @@ def simulate(fleet: Fleet) -> Plan:
         [_attempts(chance, fleet, fleet.job_s) for _ in range(fleet.jobs)]
         for _ in range(fleet.places)
     ]
-    return Plan(_shared(executions, fleet.processors), _own(at_places))
+    return Plan(_shared(executions, fleet.processors), _at_places(at_places))
 
 
 def _attempts(chance: random.Random, fleet: Fleet, mean_s: float) -> list[float]:
@@ -92,7 +92,7 @@ def _shared(work: list[list[float]], processors: int) -> Part:
     return _part(work, max(free), total, processors, max(total / processors, longest))
 
 
-def _own(places: list[list[list[float]]]) -> Part:
+def _at_places(places: list[list[list[float]]]) -> Part:
     """Work of a place waits for no other place."""
     sums = [sum(map(sum, jobs)) for jobs in places]
     longest = max(sums, default=0.0)

@@ -15,7 +15,7 @@ from kadenz.elf import damage, damaged, opened
 from kadenz.images.dwarf import read_dwarf
 
 _Asked = ParamSpec("_Asked")
-_Found = TypeVar("_Found")
+_Answer = TypeVar("_Answer")
 
 _SIZED = {
     "DW_TAG_structure_type",
@@ -68,11 +68,11 @@ class _Lines(NamedTuple):
         return bisect_right(self.starts, address) - 1
 
 
-def _whole(read: Callable[Concatenate[DebugInfo, _Asked], _Found]) -> Callable[..., _Found]:
+def _whole(read: Callable[Concatenate[DebugInfo, _Asked], _Answer]) -> Callable[..., _Answer]:
     """A question to debug information: UsageError where it is damaged."""
 
     @wraps(read)
-    def checked(self: DebugInfo, *asked: _Asked.args, **named: _Asked.kwargs) -> _Found:
+    def checked(self: DebugInfo, *asked: _Asked.args, **named: _Asked.kwargs) -> _Answer:
         try:
             return read(self, *asked, **named)
         except damage() as error:

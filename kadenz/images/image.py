@@ -273,7 +273,9 @@ class _Key:
 
 def _key(options: Mapping[str, str], board: str, source: Source | None) -> _Key:
     cross_compiled = "CMAKE_TOOLCHAIN_FILE" in options
-    compilers = [str(require_compiler(board))] if cross_compiled else [*_words("CC"), "cc", "gcc"]
+    compilers = (
+        [str(require_compiler(board))] if cross_compiled else [*_program_of("CC"), "cc", "gcc"]
+    )
     rust = [options["KDZ_RUSTC"], "cargo"] if "KDZ_RUSTC" in options else []
     project = source.folder if source and source.target else None
     return _Key(
@@ -282,7 +284,7 @@ def _key(options: Mapping[str, str], board: str, source: Source | None) -> _Key:
     )
 
 
-def _words(variable: str) -> list[str]:
+def _program_of(variable: str) -> list[str]:
     return shlex.split(os.environ.get(variable, ""))[:1]
 
 

@@ -71,7 +71,7 @@ class _Collected:
     """Files in the compile commands of an image."""
 
     def __init__(self, target: TargetName, commands: Sequence[dict[str, str]], build: Path) -> None:
-        self._target, self._made = target, build
+        self._target, self._build = target, build
         self._places = [place.resolve() for place in inventory.places()]
         self._kernel = inventory.kernel(target.kernel)
         self._port = inventory.kernel_folder(self._kernel.port or target.kernel)
@@ -80,7 +80,7 @@ class _Collected:
         are_own = [
             self._name(file) and not self._built_by_rules(command) for file, command in files
         ]
-        self._own = [source for source, is_own in zip(files, are_own, strict=True) if is_own]
+        self._sources = [source for source, is_own in zip(files, are_own, strict=True) if is_own]
         of_kernel = [
             command for (_, command), is_own in zip(files, are_own, strict=True) if not is_own
         ]
@@ -92,13 +92,13 @@ class _Collected:
         self._read_by_rules = seen if self._rules else set()
         self._include = [
             folder
-            for folder in _included(command for _, command in self._own)
+            for folder in _included(command for _, command in self._sources)
             if self._name(folder)
         ]
 
     def _name(self, file: Path) -> str:
         """The path of a file in the export; "" if it is not kadenz's or the lab's."""
-        if file.parent == self._made:
+        if file.parent == self._build:
             return _LACKS if file.name == _LACKS else ""
         home = next((place for place in self._places if file.is_relative_to(place)), None)
         if home is None or file.is_relative_to(inventory.build_folder()):
@@ -119,24 +119,26 @@ class _Collected:
 
     def suite(self, instrument: str) -> Suite:
         """Everything. Sources are in the order in which kadenz links them."""
-        contents = {self._name(file): file.read_bytes() for file, _ in self._own}
+        contents = {self._name(file): file.read_bytes() for file, _ in self._sources}
         sources = list(contents)
         include = [folder for folder in self._include if folder not in self._settings]
-        for folder in {*include, *(file.parent for file, _ in self._own)} - self._settings:
-            if folder != self._made:
+        for folder in {*include, *(file.parent for file, _ in self._sources)} - self._settings:
+            if folder != self._build:
                 contents |= {self._name(file): file.read_bytes() for file in _headers(folder)}
         for folder in self._settings:
             for file in _headers(folder) if self._name(folder) else ():
                 contents[f"{KERNEL_SETTINGS}/{file.name}"] = file.read_bytes()
         (script,) = inventory.board_folder(self._target.board).glob("*.ld")
         more = [
-            f for folder in sorted({f.parent for f, _ in self._own}) for f in folder.glob("*.ld")
+            linker_script
+            for folder in sorted({file.parent for file, _ in self._sources})
+            for linker_script in folder.glob("*.ld")
         ]
         for_rules = self._for_rules()
         contents |= {self._name(file): file.read_bytes() for file in for_rules}
         included = [file for file in more if file != script and file not in for_rules]
         contents |= {self._name(file): file.read_bytes() for file in (script, *included)}
-        definitions = _definitions(command for _, command in self._own)
+        definitions = _definitions(command for _, command in self._sources)
         suite_definitions = {name: value for name, value in definitions.items() if _is_own(name)}
         contents[SETTINGS] = _settings_header(suite_definitions).encode()
         license_text = inventory.root() / "LICENSE"

@@ -266,7 +266,7 @@ def _hung(name: str, target: Target, assembler: Assembler, silent_s: float) -> T
     seen = target.post_mortem()
     state = f"runs {_where(assembler)}, but is" if seen.moves else f"hangs {_where(assembler)}:"
     place = f", {seen.place}" if seen.place else ""
-    notes = [seen.words, _last_texts(assembler)]
+    notes = [seen.report, _last_texts(assembler)]
     return TargetFailed(
         f"{name} {state} silent for {silent_s:.0f} s{place}",
         remedy=_SILENT[seen.moves],

@@ -48,7 +48,7 @@ class Option:
     many: bool = False  # may be repeated; the value is a tuple
     keys: tuple[
         Key, ...
-    ] = ()  # after a text: `Words`. Of "keys" without: any, each a list of texts
+    ] = ()  # after a text: `OptionValue`. Of "keys" without: any, each a list of texts
     # Shell completion: (value, help) for the typed prefix. None: `file` or nothing.
     complete: Callable[[str], Iterable[tuple[str, str]]] | None = None
     or_file: bool = False  # completes file names where `complete` finds nothing

@@ -60,7 +60,7 @@ def built(
         for condition in conditions:
             condition.set_up(setup, name)
         labels = [label for condition in conditions for label in condition.labels]
-        label = ", ".join([name.own or f"{name.kernel}/{name.board}", *labels])
+        label = ", ".join([name.lab_name or f"{name.kernel}/{name.board}", *labels])
         say(f"building {label}")
         image = build_image(
             name,

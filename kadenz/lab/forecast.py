@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.config.params import PERIOD, number
 from kadenz.lab.job import Job
 from kadenz.lab.plan import Point
-from kadenz.store.names import Found
+from kadenz.store.names import RunFolder
 
 _REAL_TIME = ("host", "board")  # tiers whose periods pass in seconds of this machine
 
@@ -22,7 +22,7 @@ class Expected:
     seconds: float | None
 
 
-def forecast(job: Job, earlier: Sequence[Found]) -> list[Expected]:
+def forecast(job: Job, earlier: Sequence[RunFolder]) -> list[Expected]:
     """The length of each point of `job`; `earlier` are runs of any target, the oldest first.
 
     A record of the same benchmark and parameters counts before one of the same benchmark.

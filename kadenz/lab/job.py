@@ -59,7 +59,7 @@ class Origin:
     """The call or the campaign behind the measurement, as the manifest of the run states it."""
 
     campaign: CampaignEntry
-    words: Mapping[str, str]  # conditions that the campaign states in words
+    stated: Mapping[str, str]  # conditions that the campaign states in words
     run_name: str = ""  # of all runs of this call
     call: CallEntry | None = None  # that a later call can resume
     turn: Turn | None = None
@@ -125,10 +125,10 @@ class Job:
         Of two equal boards without names in the lab file, the named probe tells which one it is.
         """
         entries = [
-            ConditionEntry(kind=kind, value=text) for kind, text in self.origin.words.items()
+            ConditionEntry(kind=kind, value=text) for kind, text in self.origin.stated.items()
         ]
         entries += [entry for condition in self.conditions for entry in condition.entries]
-        if self.name.tier == "board" and not self.name.own and self.setup.link.probe:
+        if self.name.tier == "board" and not self.name.lab_name and self.setup.link.probe:
             probe = probe_word(self.setup.link.probe)
             entries.append(ConditionEntry(kind="probe", value=probe))
         return list({entry.kind: entry for entry in entries}.values())

@@ -249,11 +249,11 @@ def check_params(bench: Bench, params: Mapping[str, Value], where: str) -> None:
             raise ConfigError(
                 f"{where}: unknown parameter `{name}`", remedy=did_you_mean(name, list(declared))
             )
-        if param.words:
-            if value not in param.words:
+        if param.choices:
+            if value not in param.choices:
                 raise ConfigError(
                     f"{where}: {name} = {value} is not one of its values",
-                    remedy=f"This target takes {', '.join(param.words)}",
+                    remedy=f"This target takes {', '.join(param.choices)}",
                 )
         elif isinstance(value, str):
             raise ConfigError(

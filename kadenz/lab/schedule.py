@@ -33,7 +33,7 @@ def run(
     written, or if this machine refused what the job needed. The other jobs are measured.
     """
 
-    def one(job: Job) -> Result | KadenzError:
+    def measured(job: Job) -> Result | KadenzError:
         try:
             with _as_its_error(job):
                 return measure(job, output, progress, stop)
@@ -48,12 +48,12 @@ def run(
 
         try:
             with _as_its_error(job), without_orders(waiting=waiting, stopped=stop.is_set):
-                return one(job)
+                return measured(job)
         except KadenzError as error:
             return error
 
     def in_order(jobs: Sequence[Job]) -> dict[int, Result | KadenzError]:
-        return {id(job): one(job) for job in jobs if not stop.is_set()}
+        return {id(job): measured(job) for job in jobs if not stop.is_set()}
 
     parallel = [job for job in jobs if job.name.tier in REPEATABLE]
     alone = [job for job in jobs if job.name.tier not in REPEATABLE and not job.where.place]
@@ -64,14 +64,14 @@ def run(
     done: dict[int, Result | KadenzError] = {}
     waiting = sum(job.where.elsewhere is not None for job in parallel)
     with ThreadPoolExecutor(max_workers=(os.cpu_count() or 1) + waiting) as pool:
-        for job, result in zip(parallel, pool.map(one, parallel), strict=True):
+        for job, result in zip(parallel, pool.map(measured, parallel), strict=True):
             done[id(job)] = result
     with ThreadPoolExecutor(max_workers=max(1, len(places))) as pool:  # each place has its machine
         for results in pool.map(in_order, places.values()):
             done |= results
     for job in alone:
         if not stop.is_set():
-            done[id(job)] = one(job) if job.name.tier != "host" else quietly(job)
+            done[id(job)] = measured(job) if job.name.tier != "host" else quietly(job)
     return [done[id(job)] for job in jobs if id(job) in done]
 
 

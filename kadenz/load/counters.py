@@ -37,7 +37,7 @@ class Counter:
     source: str
     read: Callable[[Place], float]
     per_cpu_time: bool = False  # of processor time: the rate is a percentage
-    own: bool = False  # counted by the load itself: no reading on an idle machine
+    by_load: bool = False  # counted by the load itself: no reading on an idle machine
 
 
 @dataclass(frozen=True)
@@ -212,6 +212,6 @@ COUNTERS: dict[str, Counter] = {
         "MB/s moved",
         "the load's own count of bytes read and written; the kernel has no such counter",
         _memory_moved,
-        own=True,
+        by_load=True,
     ),
 }

@@ -71,7 +71,7 @@ class Supervisor:
         pids: dict[str, list[int]] = {}
         for number, program in enumerate(self._spec["programs"]):
             log = (folder / f"{program['part']}-{number}.log").open("x+b")
-            process = self._one(program, log)
+            process = self._start_program(program, log)
             self._running[os.pidfd_open(process.pid)] = process, program["part"], log
             pids.setdefault(program["part"], []).append(process.pid)
         self._tell("started", pids=pids, group=self._group, refused=refused)
@@ -122,7 +122,7 @@ class Supervisor:
         _reap()
         remove(self._spec)
 
-    def _one(self, program: dict[str, Any], log: IO[bytes]) -> subprocess.Popen[bytes]:
+    def _start_program(self, program: dict[str, Any], log: IO[bytes]) -> subprocess.Popen[bytes]:
         grouped = bool(self._group and program["grouped"])
         limited = "group" if grouped else "own"
         parent = os.getpid()

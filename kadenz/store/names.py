@@ -74,7 +74,7 @@ class Head(msgspec.Struct):
 
 
 @dataclass(frozen=True)
-class Found:
+class RunFolder:
     """A run folder, with the part of run.json that names it."""
 
     path: Path
@@ -101,7 +101,7 @@ class Found:
         return f"{' and '.join(bad)} of {len(head.records)} records" if bad else COMPLETE
 
 
-def runs_below(folder: Path) -> list[Found]:
+def runs_below(folder: Path) -> list[RunFolder]:
     """The runs in a folder, and in folders of rounds in it, the oldest first.
 
     Folders without a readable manifest are left out; `read_run` says what is wrong with them.
@@ -113,7 +113,7 @@ def runs_below(folder: Path) -> list[Found]:
             head = read_json(text, Head)
         except (OSError, msgspec.DecodeError):
             continue
-        runs.append(Found(file.parent, head, is_held(file.parent)))
+        runs.append(RunFolder(file.parent, head, is_held(file.parent)))
     return sorted(runs, key=lambda run: (run.head.created, run.path.name))
 
 
@@ -134,7 +134,7 @@ def named(folder: Path, text: str, note: Callable[[str], None] = lambda text: No
     return [run.path for run in runs if text in (run.name, run.head.id)]
 
 
-def _doubt(run: Found) -> str:
+def _doubt(run: RunFolder) -> str:
     """Why a run cannot be the latest; "" if it can."""
     try:
         created = datetime.fromisoformat(run.head.created)

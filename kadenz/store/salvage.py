@@ -34,7 +34,7 @@ def complete(folder: Path) -> Path:
     BlockingIOError while its lab lives or another process completes it, OSError if it may not or
     cannot be written, StoreError if its manifest cannot be read.
     """
-    with _own(folder) as whole:
+    with _by_descriptor(folder) as whole:
         running = Running(whole)
         try:
             manifest = read_manifest(whole)
@@ -42,7 +42,7 @@ def complete(folder: Path) -> Path:
             storage = running.storage
             if storage is not None and not storage.exists():
                 storage = None  # the machine was restarted
-            with _own(whole / SAMPLES) as samples:
+            with _by_descriptor(whole / SAMPLES) as samples:
                 _complete(samples, manifest, storage)
             write_manifest(whole, manifest, sync=True)
             if storage is not None:
@@ -56,7 +56,7 @@ def complete(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _own(folder: Path) -> Iterator[Path]:
+def _by_descriptor(folder: Path) -> Iterator[Path]:
     """A folder of the caller's by its descriptor: nobody can put another into its place."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:

@@ -15,7 +15,7 @@ from kadenz.config.kernel import GuestKernels, Kernel
 from kadenz.config.target_name import TargetName, known_targets, own_link, own_source, parse_target
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel, rtl_core
-from kadenz.targets.board.found import of_board
+from kadenz.targets.board.discovery import of_board
 from kadenz.targets.board.reach import data_of
 from kadenz.tools import Need, Tool
 

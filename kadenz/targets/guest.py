@@ -35,7 +35,7 @@ _LINE_LENGTH = 400
 _CONSOLE_BYTES = 1 << 20  # read of its console at each end: what init says is at both
 _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d{1,19}) (\d{1,19})\s*$", re.MULTILINE)
 _WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
-_OWN = re.compile(r"^kadenz-.*$", re.MULTILINE)
+_OUR_MESSAGES = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 _FAILED = re.compile(r"kadenz-init: failed: (.*)")
@@ -114,7 +114,7 @@ class GuestTarget(QemuProcess):
         if not well or self._has_warnings():
             self.withdraw()
         output = super().close()
-        messages = "\n".join(_OWN.findall(self.console)) if well else self._last_lines()
+        messages = "\n".join(_OUR_MESSAGES.findall(self.console)) if well else self._last_lines()
         return f"{output}\n{messages}".strip()
 
     def _command(self, folder: Path | None) -> list[str]:

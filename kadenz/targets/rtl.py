@@ -199,7 +199,7 @@ class RtlTarget(CountedProcess):
         if self.watched is not None:
             arguments += ["--paths", "paths"]
             arguments += [
-                word for address in self.watched.words for word in ("--word", hex(address))
+                word for address in self.watched.addresses for word in ("--word", hex(address))
             ]
         return arguments
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+import msgspec
+
 from kadenz.config import inventory
 from kadenz.config.model import FileModel
 from kadenz.config.toml import did_you_mean, read_toml
@@ -57,7 +59,8 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     include: tuple[str, ...] = ()  # include folders
     define: tuple[str, ...] = ()
     retires: bool = False  # the adapter shows each instruction that retires, in its cycle
-    own: tuple[str, ...] = ()  # files beside core.toml: wrapper, cells, visible signals
+    # Files beside core.toml: wrapper, cells, visible signals.
+    local_files: tuple[str, ...] = msgspec.field(name="own", default=())
     # The program beside core.toml that writes the Verilog, from sources in the package:
     # scripts/rtl-cluster.sh runs it, and `folder` is not used.
     generator: str = ""
@@ -260,11 +263,13 @@ def _arguments(name: str, file: CoreFile) -> list[str]:
     arguments += [f"-I{verilog / folder}" for folder in file.include]
     # Configuration and cells first: packages and modules are read in this order.
     arguments += [
-        str(core_folder / file_name) for file_name in file.own if file_name.endswith(".vlt")
+        str(core_folder / file_name) for file_name in file.local_files if file_name.endswith(".vlt")
     ]
     arguments += [str(verilog / source) for source in file.sources]
     return arguments + [
-        str(core_folder / file_name) for file_name in file.own if not file_name.endswith(".vlt")
+        str(core_folder / file_name)
+        for file_name in file.local_files
+        if not file_name.endswith(".vlt")
     ]
 
 

@@ -123,7 +123,7 @@ class NamePlace:
 class Watched:
     """Values recorded along a path: addresses of words, and registers, each with a mask."""
 
-    words: tuple[int, ...] = ()
+    addresses: tuple[int, ...] = ()
     registers: tuple[tuple[str, int], ...] = ()
     name: NamePlace | None = None  # in the object the first word points to
     whole_records: bool = False  # regions are records; else from stamp to stamp
@@ -131,9 +131,9 @@ class Watched:
 
 def path_arguments(paths: Path, watched: Watched) -> list[str]:
     """The parameters that make the plugin record paths too."""
-    parameters = [f"word={address:#x}" for address in watched.words]
+    parameters = [f"word={address:#x}" for address in watched.addresses]
     parameters += [f"register={name}:{mask:#x}" for name, mask in watched.registers]
-    if watched.name is not None and watched.words:
+    if watched.name is not None and watched.addresses:
         name = watched.name
         parameters.append(f"name={name.offset:#x}:{name.bytes}:{name.pointer_bytes}")
     if watched.whole_records:

@@ -36,11 +36,11 @@ class Look:
 class Seen:
     """A silent target, seen from outside.
 
-    `words` are its registers and last output. `moves`: its processor executes more than one place,
+    `report` is its registers and last output. `moves`: its processor executes more than one place,
     or computes there; None if nobody can look. `place` says where it was, "" if unknown.
     """
 
-    words: str
+    report: str
     moves: bool | None = None
     place: str = ""
 

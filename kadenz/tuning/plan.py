@@ -274,7 +274,7 @@ def _placement(
         key = f"placement.{name}"
         if placement.receive_steering == "off" and name == "receive_steering":
             changes = [_mask(machine, key, p, frozenset()) for p in _queues(machine)]
-            yield _item(machine, key, "off", _made(changes), "no network device")
+            yield _item(machine, key, "off", _existing(changes), "no network device")
             continue
         if not realtime:
             why = (
@@ -308,7 +308,7 @@ def _placement(
             changes = list(confined)
         else:
             continue  # _threads: rules for single threads come before it
-        yield _item(machine, key, wanted, _made(changes), missing, note=note)
+        yield _item(machine, key, wanted, _existing(changes), missing, note=note)
 
 
 def _queues(machine: Machine) -> list[str]:
@@ -420,7 +420,7 @@ def _threads(
         bound = sum(1 for t in tasks if t.bound)
         note = f"{bound} threads stay: the kernel bound them to a processor"
         wanted = f"processors {show_cpus(housekeeping)}"
-        yield _item(machine, key, wanted, _made(changes), "none exists", note=note)
+        yield _item(machine, key, wanted, _existing(changes), "none exists", note=note)
 
 
 def _one_rule(
@@ -445,7 +445,7 @@ def _one_rule(
         ]
         if tasks and not changes:
             missing = "a later rule overrides it"
-        yield _item(machine, key, wanted, _made(changes), missing, note=rule.note)
+        yield _item(machine, key, wanted, _existing(changes), missing, note=rule.note)
     if rule.cpus is not None:
         key = f"thread {rule.match} cpus"
         cpus = _named(rule.cpus, realtime, housekeeping)
@@ -461,7 +461,7 @@ def _one_rule(
             changes, missing = [], _NO_CPUS
         elif tasks and not changes:
             missing = "the kernel bound them to their processors, or a later rule overrides it"
-        yield _item(machine, key, f"processors {cpus}", _made(changes), missing, note=rule.note)
+        yield _item(machine, key, f"processors {cpus}", _existing(changes), missing, note=rule.note)
 
 
 def _affinity(
@@ -487,7 +487,7 @@ def _affinity(
 
 
 # ---- items ---------------------------------------------------------------------------------------
-def _made(changes: Iterable[Change | None]) -> list[Change]:
+def _existing(changes: Iterable[Change | None]) -> list[Change]:
     return [change for change in changes if change is not None]
 
 

@@ -24,7 +24,7 @@ class Signals:
     def __init__(self) -> None:
         """They are let through at first."""
         self.through = True
-        self._own: dict[int, Handler] = {}
+        self._handlers: dict[int, Handler] = {}
         self._late: list[int] = []
 
     def let_through(self) -> Switch:
@@ -37,7 +37,7 @@ class Signals:
             handler = signal.getsignal(number)
             if handler not in (None, signal.SIG_IGN, self._on_signal):
                 assert handler is not None
-                self._own[number] = replaced[number] = handler
+                self._handlers[number] = replaced[number] = handler
                 signal.signal(number, self._on_signal)
 
     def deliver(self) -> None:
@@ -50,7 +50,7 @@ class Signals:
         if not self.through:
             self._late.append(number)
             return
-        handler = self._own[number]
+        handler = self._handlers[number]
         if callable(handler):
             handler(number, frame)
         else:  # it ends the process

@@ -84,8 +84,8 @@ def _emulator(
             return None
         about = Path("/proc") / str(process.pid)
         path = (about / "exe").readlink()
-        command = _words(about / "cmdline")
-        around = dict(word.split("=", 1) for word in _words(about / "environ"))
+        command = _strings(about / "cmdline")
+        around = dict(word.split("=", 1) for word in _strings(about / "environ"))
         around = {name: value for name, value in around.items() if name not in _OF_THE_SHELL}
         mapped = _mapped((about / "maps").read_text(errors="surrogateescape"))
     finally:
@@ -116,7 +116,7 @@ def _greets(descriptor: int) -> bool:
     return text.startswith(b'{"QMP"')
 
 
-def _words(file: Path) -> list[str]:
+def _strings(file: Path) -> list[str]:
     return [os.fsdecode(word) for word in file.read_bytes().split(b"\0") if word]
 
 

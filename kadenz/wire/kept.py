@@ -81,7 +81,7 @@ class Kept:
     texts: list[str]
     damage: list[str]
 
-    def one(self) -> KeptRecord:
+    def only_record(self) -> KeptRecord:
         """The only record, if it is ok; otherwise ValueError with the reason."""
         if len(self.records) != 1:
             raise ValueError(f"{len(self.records)} records arrived instead of one")

@@ -66,11 +66,11 @@ class BenchParam(NamedTuple):
     initial: int
     low: int
     high: int
-    words: list[str] | None = None  # the value of each number, where a plan says it in a word
+    choices: list[str] | None = None  # the value of each number, where a plan says it in a word
 
     def value(self, number: int) -> Value:
         """A value as a plan and a manifest have it."""
-        return self.words[number] if self.words else number
+        return self.choices[number] if self.choices else number
 
 
 class Bench(Message):

@@ -65,7 +65,7 @@ def full() -> Manifest:
             kind="k", reaction="r", count=1, first_cycle=1, last_cycle=1, least=[], greatest=[]
         )
     ]
-    made.call = m.CallEntry(words=["x"], folder="/")
+    made.call = m.CallEntry(arguments=["x"], folder="/")
     made.resumed = [m.ResumeEntry(at="now", reason="r", kept=[10])]
     made.records = [record()]
     return made

@@ -54,7 +54,7 @@ def archive(tmp_path: Path) -> Place:
     made.warnings = [Warning(code="line", message="rfc2217://bench.corp:4001: 192.0.2.7 refused")]
     words = ["--board", "probe=066EFF505251,port=rfc2217://bench.corp:4001"]
     words += ["--board", "server=openocd@rack-1:3333", "--farm", "falcon.toml"]
-    made.call = CallEntry(words=["itc/queue", *words], folder="/home/ada/firmware")
+    made.call = CallEntry(arguments=["itc/queue", *words], folder="/home/ada/firmware")
     if made.build:
         made.build.flags = "-O2 -I/home/ada/firmware/include -Wall"
     samples = np.arange(900, 1100, dtype=np.uint32)

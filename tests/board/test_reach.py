@@ -20,7 +20,7 @@ from kadenz.config.toml import parse_toml
 from kadenz.errors import ConfigError, TargetFailed, ToolMissing, UsageError
 from kadenz.lab.clock import clock_class
 from kadenz.lab.conformance import conformance
-from kadenz.targets.board.found import probes
+from kadenz.targets.board.discovery import probes
 from kadenz.targets.board.reach import data_of, reach
 from kadenz.targets.board.server import ServerProcess, program_of
 from tests.board.bench import on_bench, reached, session

@@ -176,7 +176,7 @@ def test_a_run_of_an_older_kadenz_is_not_resumed_with_other_options(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     made = manifest(STM32F4)
-    made.call = CallEntry(words=["demo", "--load-workers", "2"], folder=str(tmp_path))
+    made.call = CallEntry(arguments=["demo", "--load-workers", "2"], folder=str(tmp_path))
     folder = write_run(tmp_path / "runs", made, [])
     answer = kadenz("run", "--resume", str(folder))
     assert answer.returncode == 2 and f"{folder} was called by a kadenz" in answer.stderr

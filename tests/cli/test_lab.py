@@ -104,7 +104,9 @@ def test_a_fresh_lab_lists_benchmarks_before_an_image_is_built(
     monkeypatch.chdir(folder)
     listed = json.loads(kadenz("list", "benchmarks", "--json").output)
     assert list(listed) == ["benchmarks"]
-    names = [one["name"] for one in listed["benchmarks"]]
+    names = [bench["name"] for bench in listed["benchmarks"]]
+    parameter = next(bench["params"][0] for bench in listed["benchmarks"] if bench["params"])
+    assert list(parameter) == ["name", "initial", "low", "high", "words"]
     assert names == sorted(described()) and len(names) > 100
     overview, whole = kadenz("list").output, kadenz("list", "benchmarks").output
     assert f"{len(names)} benchmarks" in overview and "No image is built yet" in overview

@@ -14,7 +14,7 @@ from kadenz.cli.option_groups import GroupedOption
 from kadenz.cli.run import run
 from kadenz.cli.run_options import How, Results, RunOptions, What
 from kadenz.config.board_link import BoardLink
-from kadenz.config.key_values import Words
+from kadenz.config.key_values import OptionValue
 from kadenz.lab.conditions import kinds
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "commands.md"
@@ -57,7 +57,7 @@ def test_options_arrive_with_their_types() -> None:
     found = RunOptions.of(run.make_context("run", words).params)
     assert found.what.work == ("demo",)
     assert (found.how.rounds, found.how.wait, found.how.instrument) == (5, False, None)
-    assert found.conditions["load"] == (Words("disk", {"workers": 2}),)
+    assert found.conditions["load"] == (OptionValue("disk", {"workers": 2}),)
     assert found.link.port == "/dev/x"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kadenz.config.key_values import Key, Notation, Words
+from kadenz.config.key_values import Key, Notation, OptionValue
 from kadenz.errors import UsageError
 
 LOAD = Notation(
@@ -53,7 +53,7 @@ ANY = Notation("--set")
 def test_what_is_written_is_what_is_read(
     notation: Notation, text: str, name: str, keys: dict[str, Any]
 ) -> None:
-    assert notation.parse(text) == Words(name, keys)
+    assert notation.parse(text) == OptionValue(name, keys)
 
 
 @pytest.mark.parametrize(

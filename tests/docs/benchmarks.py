@@ -118,7 +118,7 @@ def _rows(benches: Sequence[Described]) -> str:
 
 def _words(benches: Sequence[Described]) -> str:
     """The values of parameters that are words."""
-    values = {one.name: one.words for bench in benches for one in bench.params if one.words}
+    values = {one.name: one.choices for bench in benches for one in bench.params if one.choices}
     return "".join(f"- `{name}`: {', '.join(words)}\n" for name, words in values.items())
 
 

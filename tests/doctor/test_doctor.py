@@ -19,7 +19,7 @@ from kadenz.config import inventory
 from kadenz.host import facts
 from kadenz.host.limits import Rights
 from kadenz.report import zoom
-from kadenz.targets.board import found
+from kadenz.targets.board import discovery
 from kadenz.targets.checkup import Missing, check_targets
 from kadenz.tools import Need, Tool
 
@@ -149,8 +149,8 @@ def test_debug_servers_and_probes_are_in_the_tables_and_in_json(
         (tmp_path / name).mkdir()
         for file, word in zip(("idVendor", "idProduct", "serial"), words, strict=True):
             (tmp_path / name / file).write_text(f"{word}\n")
-    monkeypatch.setattr(found, "probes", partial(found.probes, tmp_path))
-    monkeypatch.setattr(found, "servers", partial(found.servers, without("openocd")))
+    monkeypatch.setattr(discovery, "probes", partial(discovery.probes, tmp_path))
+    monkeypatch.setattr(discovery, "servers", partial(discovery.servers, without("openocd")))
     data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
     servers = {one["name"]: one for one in data["debug_servers"]}
     assert servers.keys() == inventory.debug_servers().keys()

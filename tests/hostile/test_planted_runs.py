@@ -29,7 +29,7 @@ WORDS = ["itc/queue", "--target", "freertos/nowhere@emulated", "--image", "it's 
 def write(parent: Path, name: str, created: str, lab: str = "") -> Path:
     made = manifest(STM32F4)
     made.name, made.created = name, created
-    made.call = CallEntry(words=WORDS, folder=str(Path.cwd()), lab=lab)
+    made.call = CallEntry(arguments=WORDS, folder=str(Path.cwd()), lab=lab)
     point = Point("itc/queue", {"all": np.array([1, 2], "<u4")}, {"size_bytes": 4})
     return write_run(parent, made, [point])
 

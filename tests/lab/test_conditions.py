@@ -24,7 +24,7 @@ from kadenz.archive.history import histories
 from kadenz.archive.place import open_archive
 from kadenz.cli.option_groups import GroupedCommand, condition_options
 from kadenz.config.campaign import Benchmark, Campaign
-from kadenz.config.key_values import Words
+from kadenz.config.key_values import OptionValue
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.lab import conditions
@@ -147,7 +147,7 @@ def test_a_condition_checks_its_request(chamber: list[str]) -> None:
 
 def test_variants_are_the_product_and_the_last_kind_varies_fastest(chamber: list[str]) -> None:
     variants = asked(
-        load=(Words("none"), Words("cpu")), celsius=("20", "60"), allow=("no-realtime",)
+        load=(OptionValue("none"), OptionValue("cpu")), celsius=("20", "60"), allow=("no-realtime",)
     )
     assert [", ".join(word for c in each for word in c.labels) for each in variants] == [
         "load none, at 20 °C",
@@ -167,7 +167,7 @@ def test_a_campaign_and_the_command_line_build_the_same_list() -> None:
     )
     of_campaign = combinations(HOST, conditions.choices(campaign))
     of_command_line = combinations(
-        HOST, conditions.choices(CAMPAIGN, {"load": (Words("none"), Words("cpu"))})
+        HOST, conditions.choices(CAMPAIGN, {"load": (OptionValue("none"), OptionValue("cpu"))})
     )
     assert of_campaign == of_command_line and len(of_campaign) == 2
 

@@ -65,7 +65,7 @@ def job(folder: Path, boots: list[Scripted], points: int = 3) -> Job:
         host=Host(
             HostEntry(os="", kernel="", preempt="", cpu="", cpus=1, virtual="", facts={}), []
         ),
-        origin=Origin(CampaignEntry(name="", file="", sha256="", quick=False), words={}),
+        origin=Origin(CampaignEntry(name="", file="", sha256="", quick=False), stated={}),
         timeout_s=0.1,
     )
 

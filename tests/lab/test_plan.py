@@ -330,7 +330,7 @@ def _periodic(
         params=[
             BenchParam(name, 1000, 0, 10_000_000),
             *(
-                BenchParam(other, 0, 0, 1, words=["poll", "above"])
+                BenchParam(other, 0, 0, 1, choices=["poll", "above"])
                 for words in (params.IN_TICKS[name],)
                 for other in words
             ),

@@ -184,14 +184,14 @@ def test_the_output_of_a_program_is_written_through_no_link(here: Path) -> None:
         ],
     }
     above = supervisor.Supervisor(spec, lambda event, **more: started.append(more))
-    begin = above._one
+    begin = above._start_program
 
     def after_the_link(program: dict[str, object], log: object) -> object:
         process = begin(program, log)  # type: ignore[arg-type]
         wait_for(lambda: (folder / "second-1.log").is_symlink())
         return process
 
-    above._one = after_the_link  # type: ignore[method-assign, assignment]
+    above._start_program = after_the_link  # type: ignore[method-assign, assignment]
     try:
         with pytest.raises(FileExistsError):
             above.start()

@@ -159,7 +159,7 @@ def _listen(target: QemuTarget, plan: str, patience_s: float) -> bytes:
         end = time.monotonic() + patience_s
         while (piece := target.read(1.0)) is not None:
             pieces.append(piece)
-            seen = "" if time.monotonic() < end else target.post_mortem().words
+            seen = "" if time.monotonic() < end else target.post_mortem().report
             assert time.monotonic() < end, f"no end after {patience_s} s\n{seen}"
     finally:
         target.close()

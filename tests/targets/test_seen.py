@@ -40,7 +40,7 @@ def at(*places: int, registers: tuple[str, ...] = ()) -> list[Look]:
 )
 def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) -> None:
     found = seen("words", looks, symbol_at)
-    assert (found.words, found.moves, found.place) == ("words", False, place)
+    assert (found.report, found.moves, found.place) == ("words", False, place)
 
 
 @pytest.mark.parametrize(

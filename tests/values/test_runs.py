@@ -128,7 +128,7 @@ def test_fresh_executes_everything_and_resume_keeps_it(lab: Lab) -> None:
     lab.run("--target", STM32F4)
     (run,) = lab.run("--target", STM32F4, "--fresh").values()
     assert lab.started == 1 and stored(run) == {False}
-    assert run.manifest.call is not None and "--fresh" in run.manifest.call.words
+    assert run.manifest.call is not None and "--fresh" in run.manifest.call.arguments
 
 
 def test_with_the_store_off_everything_is_executed_and_says_nothing(

@@ -42,5 +42,5 @@ def encode_frame(frame: Frame) -> bytes:
 
 def _short(bench: Bench) -> dict[str, object]:
     """A parameter of numbers travels without words."""
-    params = [param[:4] if param.words is None else param for param in bench.params]
+    params = [param[:4] if param.choices is None else param for param in bench.params]
     return {**msgspec.structs.asdict(bench), "params": params}

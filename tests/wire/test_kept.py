@@ -37,7 +37,7 @@ WHOLE = [
 
 def test_cycle_numbers_are_never_among_the_latencies() -> None:
     kept = keep(stream(*record(*WHOLE)))
-    one = kept.one()
+    one = kept.only_record()
     assert one.samples.keys() == {"core0"}
     assert one.together().tolist() == [17_000, 18_000, 19_000, 20_000]
     assert one.companions["core0"]["cycle"].tolist() == [1, 2, 3, 5]
@@ -49,7 +49,7 @@ def test_a_gap_invalidates_the_record_and_is_named() -> None:
     kept = keep(stream(*record(*WHOLE[:2], *WHOLE[3:])))
     assert kept.records[0].verdict.status == "invalid"
     with pytest.raises(ValueError, match="core0"):
-        kept.one()
+        kept.only_record()
 
 
 def test_a_stream_that_breaks_off_keeps_the_samples_so_far() -> None:

@@ -43,10 +43,14 @@ def own_choices(
 
     What `values` say has precedence. ConfigError for a value that cannot hold for this target.
     """
-    return {name: _own(name, campaign, values) for name in targets if lab_target(name).conditions}
+    return {
+        name: _lab_choices(name, campaign, values)
+        for name in targets
+        if lab_target(name).conditions
+    }
 
 
-def _own(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> list[Choice]:
+def _lab_choices(target: TargetName, campaign: Campaign, values: Mapping[str, Any]) -> list[Choice]:
     options = {option.key: option for kind in kinds() for option in kind.options}
     where = _where(target)
     lab_values: dict[str, Any] = {}
@@ -82,7 +86,7 @@ def _over(option: Option, given: Any, lab_value: Any) -> Any:
 
 def _where(target: TargetName) -> str:
     lab = find_lab()
-    return f"{lab.path if lab is not None else ''}: [target.{target.own}.conditions]"
+    return f"{lab.path if lab is not None else ''}: [target.{target.lab_name}.conditions]"
 
 
 def _value(option: Option, value: object, where: str) -> Any:
@@ -97,7 +101,7 @@ def _value(option: Option, value: object, where: str) -> Any:
     lab = find_lab()
     folder = lab.folder if lab is not None else Path()
     if option.notation is not None:
-        return _words(option.notation, texts, folder, where)
+        return _option_values(option.notation, texts, folder, where)
     if option.kind == "names":
         known = [key.name for key in option.keys]
         for text in texts:
@@ -110,7 +114,7 @@ def _value(option: Option, value: object, where: str) -> Any:
     return tuple(texts) if option.many else texts[0]
 
 
-def _words(notation: Notation, texts: Sequence[str], folder: Path, where: str) -> Any:
+def _option_values(notation: Notation, texts: Sequence[str], folder: Path, where: str) -> Any:
     try:
         several = tuple(notation.parse(text, folder) for text in texts)
         return several if notation.name else notation.merged(several)
@@ -126,7 +130,7 @@ def image_choices(
     `given`: also of those that name an image of another build.
     """
     lab_conditions = lab_target(target).conditions
-    chosen = _own(target, _NOTHING, values) if lab_conditions else choices(_NOTHING, values)
+    chosen = _lab_choices(target, _NOTHING, values) if lab_conditions else choices(_NOTHING, values)
     return _of_images(chosen, given=given)
 
 

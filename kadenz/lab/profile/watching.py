@@ -87,7 +87,7 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
     debug = DebugInfo(image.elf.path)
     addresses: list[int] = []
     for word in (kernel.current_thread, kernel.scheduler_lock) if kernel is not None else ():
-        found_at = _words(word, image, debug)
+        found_at = _addresses(word, image, debug)
         if not found_at:  # the lock is the second word, or there is none
             break
         addresses.append(found_at[0])
@@ -107,11 +107,11 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
 def lock_of(name: TargetName, watch: Watched | None) -> LockEntry:
     """What a profile with these words knows of the lock of the kernel's scheduler."""
     kernel = inventory.kernels().get(name.kernel)
-    lock_watched = watch is not None and len(watch.words) > 1
+    lock_watched = watch is not None and len(watch.addresses) > 1
     return LockEntry(lock_watched, kernel.no_scheduler_lock if kernel is not None else "")
 
 
-def _words(word: str, image: Image, debug: DebugInfo) -> list[int]:
+def _addresses(word: str, image: Image, debug: DebugInfo) -> list[int]:
     """The addresses of a word of the kernel, a variable or a member of one; of one at most."""
     place = debug.place(word) if word else None
     if place is None:

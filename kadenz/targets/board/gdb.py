@@ -26,7 +26,7 @@ PROGRAM = "gdb-multiarch"
 _ANSWER_S = 10.0  # of a command that touches no flash
 _LOAD_S = 120.0  # of programming a flash
 _EXIT_S = 2.0
-_WORDS = 60  # last lines of GDB and server that an error shows
+_LAST_LINES = 60  # last lines of GDB and server that an error shows
 _UNMATCHED = re.compile(r"Section (\S+), range (0x\w+) -- (0x\w+): MIS-MATCHED")
 _BLOCK = 256  # bytes read at a time to find a difference
 
@@ -111,7 +111,7 @@ class Gdb:
             raise Refused(
                 f"after loading, the target's memory is not the image's: {difference}",
                 remedy="Check the chip's name for this server, and that its flash is not protected",
-                detail=self.words(),
+                detail=self.last_lines(),
             )
 
     def unmatched(self) -> list[Piece]:
@@ -141,7 +141,7 @@ class Gdb:
         self.command("-exec-interrupt")
         stop = self.stopped(timeout_s)
         if stop is None:
-            raise Refused("the target does not stop", remedy="Reset it", detail=self.words())
+            raise Refused("the target does not stop", remedy="Reset it", detail=self.last_lines())
         return stop
 
     def stopped(self, timeout_s: float) -> Stop | None:
@@ -223,25 +223,25 @@ class Gdb:
                 if answer["message"] == "error":
                     raise Refused(
                         f"`{_shown(operation)}`: {payload.get('msg', 'refused')}",
-                        detail=self.words(),
+                        detail=self.last_lines(),
                     )
                 return dict(payload)
         raise Refused(
             f"`{_shown(operation)}`: no answer in {timeout_s:.0f} s",
             remedy="Check the probe's cable and the board's power",
-            detail=self.words(),
+            detail=self.last_lines(),
         )
 
-    def words(self) -> str:
+    def last_lines(self) -> str:
         """The last lines that GDB and the server printed."""
-        return "\n".join(line for line in self._lines[-_WORDS:] if line.strip())
+        return "\n".join(line for line in self._lines[-_LAST_LINES:] if line.strip())
 
     def _send(self, command: str) -> int:
         self._token += 1
         try:
             self._io.write(f"{self._token}{command}", read_response=False)
         except (OSError, ValueError):
-            raise Refused(f"{PROGRAM} ended", detail=self.words()) from None
+            raise Refused(f"{PROGRAM} ended", detail=self.last_lines()) from None
         return self._token
 
     def _listen(self, timeout_s: float) -> list[dict[str, Any]]:
@@ -251,7 +251,7 @@ class Gdb:
             return []
         answers: list[dict[str, Any]] = self._io.get_gdb_response(0, raise_error_on_timeout=False)
         if not answers and self._process.poll() is not None:
-            raise Refused(f"{PROGRAM} ended", detail=self.words())
+            raise Refused(f"{PROGRAM} ended", detail=self.last_lines())
         for answer in answers:
             if answer["type"] in ("console", "target", "log", "output") and answer["payload"]:
                 self._lines += str(answer["payload"]).replace("\\n", "\n").splitlines()

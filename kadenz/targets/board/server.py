@@ -24,7 +24,7 @@ from kadenz.targets.board.simulated import SimulatedBoard
 
 _READY_S = 10.0  # OpenOCD examines the chip before it listens
 _POLL_S = 0.02
-_WORDS = 40  # last lines of a server that an error shows
+_LAST_LINES = 40  # last lines of a server that an error shows
 
 
 def program_of(server: DebugServer) -> Path:
@@ -89,7 +89,7 @@ class ServerProcess:
         end, listens = time.monotonic() + _READY_S, False
         while not listens:
             listens = self._listens()  # before its words are read, so that none of them is missed
-            fatal = any(line in self.words() for line in self._server.fatal)
+            fatal = any(line in self.last_lines() for line in self._server.fatal)
             if self.ended() or fatal or time.monotonic() > end:
                 raise self._failed()
             time.sleep(0 if listens else _POLL_S)
@@ -100,13 +100,13 @@ class ServerProcess:
             return True
         return self._process is not None and self._process.poll() is not None
 
-    def words(self) -> str:
+    def last_lines(self) -> str:
         """The last lines it printed, and how it ended."""
         try:
             text = (self._folder / "server").read_text(errors="replace")
         except OSError:
             return ""
-        return "\n".join(text.strip().splitlines()[-_WORDS:])
+        return "\n".join(text.strip().splitlines()[-_LAST_LINES:])
 
     def end(self) -> str:
         """Ends it. Returns how it died if it had died before, else ""."""
@@ -131,7 +131,7 @@ class ServerProcess:
             self.how_it_ended() or f"{self._server.title} is not ready",
             remedy="Its words are below. Check the probe's cable, the board's power, and what the "
             "chip is called in this server: [tier.board.chip]",
-            detail=self.words(),
+            detail=self.last_lines(),
         )
 
     def _listens(self) -> bool:
@@ -164,7 +164,7 @@ class RunningServer:
         """Unknown, so False: GDB notices."""
         return False
 
-    def words(self) -> str:
+    def last_lines(self) -> str:
         """They are on its own terminal."""
         return ""
 

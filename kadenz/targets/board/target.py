@@ -122,7 +122,7 @@ class BoardTarget:
         why its power was switched.
         """
         parts = [f"{self._switched}: {_SWITCHED}"] if self._switched else []
-        parts += [self._words()] if self._why else []
+        parts += [self._all_output()] if self._why else []
         self._detach()
         if "_folder" in self.__dict__:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -257,7 +257,7 @@ class BoardTarget:
             self._start_anew(why)
             return
         tried = f"{why}; {_SWITCHED}" if self._switched else why
-        self._end(tried, detail or self.post_mortem().words)
+        self._end(tried, detail or self.post_mortem().report)
 
     def _start_anew(self, why: str) -> None:
         """The last start, with power switched; `why` says what the board did before."""
@@ -273,8 +273,8 @@ class BoardTarget:
         self._detail = detail
         self._over = True
 
-    def _words(self) -> str:
+    def _all_output(self) -> str:
         """Output of the board, of GDB and of the server."""
         parts = [self._detail]
-        parts += [self._server.words()] if self._server is not None else []
+        parts += [self._server.last_lines()] if self._server is not None else []
         return "\n".join(part for part in parts if part)
