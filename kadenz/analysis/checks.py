@@ -4,24 +4,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params
 
 Outcome = Literal["pass", "fail", "inconclusive"]
-Answer = tuple[Outcome, str, str]  # with `found` and `reason` of a Check
+Answer = tuple[Outcome, str, str]  # with `measured` and `reason` of a Check
 # Against what a figure is held; "run": what a run must be or have, whatever its figures.
 Kind = Literal["baseline", "limit", "run"]
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(msgspec.Struct, frozen=True):
     """One check of a run and its outcome.
 
-    `asked` is the limit in words, `found` the figures in words, `reason` why there is no answer, or
-    a remark. `runs` are the folders of the checked runs, `seconds` what measuring the point took
+    `asked` is the limit in words, `measured` the figures in words, `reason` why there is no answer,
+    or a remark. `runs` are the folders of the checked runs, `seconds` what measuring the point took
     them: nothing for a record that the store had.
     """
 
@@ -34,7 +34,7 @@ class Check:
     clock_class: ClockClass | None
     asked: str
     outcome: Outcome
-    found: str
+    measured: str = msgspec.field(name="found")
     reason: str = ""
     kind: Kind = "run"
     runs: tuple[str, ...] = ()

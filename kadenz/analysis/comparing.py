@@ -244,7 +244,7 @@ def _configurations(
 class _Open:
     """A comparison without its verdict yet; `asked` is the question to judge, if any."""
 
-    made: PointComparison
+    comparison: PointComparison
     asked: Question | None
     family: tuple[str, ...] = ()  # the same runs, the same statistic
 
@@ -343,7 +343,7 @@ def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
     for i, pending in enumerate(opened):
         if pending.asked is not None:
             families.setdefault(pending.family, []).append(i)
-    judged = [pending.made for pending in opened]
+    judged = [pending.comparison for pending in opened]
     for members in families.values():
         questions = [asked for i in members if (asked := opened[i].asked) is not None]
         for i, asked, spread in zip(members, questions, spreads(questions), strict=True):

@@ -133,7 +133,7 @@ class Misses:
         return clause
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """The kinds of misses: "12 did not happen, 359 ended after 100 µs (command line)"."""
         parts = [f"{self.never:,} did not happen"] if self.never else []
         if self.late and self.deadline is not None:

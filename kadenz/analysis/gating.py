@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+import msgspec
 
 from kadenz.analysis.change import change_words
 from kadenz.analysis.checks import Check, Outcome, figure_text
@@ -157,7 +159,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
         clock_class=point.classes[1],
         asked=_asked(most),
         outcome=outcome,
-        found=change,
+        measured=change,
         reason=reason,
         kind="baseline",
         runs=point.measured.folders,
@@ -205,7 +207,7 @@ def _missing(key: Key, most: float) -> Check:
 
 def _of_run(run: Run, asked: str, why: str) -> Check:
     check = _note(run.manifest.target.name, asked, f"{run.path.name}: {why}")
-    return replace(check, runs=(str(run.path),))
+    return msgspec.structs.replace(check, runs=(str(run.path),))
 
 
 def _lacks(name: str, why: str) -> Check:

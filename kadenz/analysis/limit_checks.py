@@ -78,7 +78,7 @@ def _at(
         clock_class=unit.clock_class,
         asked=f"{_relation(limit)} {figure_text(most)} {unit.label}",
         outcome=outcome,
-        found=text,
+        measured=text,
         reason=reason,
         kind="limit",
         runs=same.folders,
@@ -211,7 +211,7 @@ def _misses_at(key: Key, same: SameRuns, limit: Limit, deadlines: Sequence[Asked
         clock_class=None,
         asked=f"{_relation(limit)} {most}",
         outcome=outcome,
-        found=text,
+        measured=text,
         reason=reason,
         kind="limit",
         runs=same.folders,
@@ -228,16 +228,16 @@ def _count_of_misses(misses: Misses, limit: Limit) -> Answer:
     """Checks the count of known misses: a violation fails, whatever else is unknown."""
     text = f"{misses.missed:,} of {misses.asked:,}"
     if not limit.holds(misses.missed, limit.of_misses):
-        return "fail", text, misses.words
+        return "fail", text, misses.sentence
     if misses.late is None:
-        return "inconclusive", text, misses.words
-    return "pass", text, misses.words
+        return "inconclusive", text, misses.sentence
+    return "pass", text, misses.sentence
 
 
 def _share_of_misses(misses: Misses, limit: Limit, *, is_exact: bool) -> Answer:
     text = f"{misses.missed:,} of {misses.asked:,}"
     if misses.late is None or misses.share is None:
-        return "inconclusive", text, misses.words
+        return "inconclusive", text, misses.sentence
     if is_exact:
         held = limit.holds(misses.share, limit.of_misses)
         return "pass" if held else "fail", text, "emulation repeats itself"
@@ -245,7 +245,7 @@ def _share_of_misses(misses: Misses, limit: Limit, *, is_exact: bool) -> Answer:
         return "inconclusive", text, misses.reason
     text += f", {misses.share_text}"
     if limit.holds(misses.rate.high, limit.of_misses):
-        return "pass", text, misses.words
+        return "pass", text, misses.sentence
     if not limit.holds(misses.rate.low, limit.of_misses):
-        return "fail", text, misses.words
+        return "fail", text, misses.sentence
     return "inconclusive", text, _WIDER

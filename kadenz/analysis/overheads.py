@@ -41,7 +41,7 @@ class Overhead:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Samples:
     """The samples of one record, by lane and companion."""
 
     name: str
@@ -70,11 +70,11 @@ class Measurements:
         """Name of the target of the first run; the others have the same."""
         return self.runs[0].manifest.target.name
 
-    def record(self, bench: str, tasks: int = 0) -> _Found:
+    def record(self, bench: str, tasks: int = 0) -> _Samples:
         """A record of `bench`; of several, that with the fewest tasks, but at least `tasks`."""
         return self.all(bench, tasks)[0]
 
-    def all(self, bench: str, tasks: int = 0) -> list[_Found]:
+    def all(self, bench: str, tasks: int = 0) -> list[_Samples]:
         """All records of `bench` with at least `tasks` tasks, the fewest first."""
         entries = [
             (run, entry)
@@ -89,7 +89,9 @@ class Measurements:
         ]
         if not usable:
             raise self._missing(bench, tasks, [refusal(entry) for _, entry in entries])
-        return [_found(run, entry) for _, _, run, entry in sorted(usable, key=lambda row: row[:2])]
+        return [
+            _samples_of(run, entry) for _, _, run, entry in sorted(usable, key=lambda row: row[:2])
+        ]
 
     def _missing(self, bench: str, tasks: int, reasons: Sequence[str]) -> UsageError:
         where = ", ".join(str(run.path) for run in self.runs)
@@ -102,13 +104,13 @@ class Measurements:
         )
 
 
-def _found(run: Run, entry: RecordEntry) -> _Found:
+def _samples_of(run: Run, entry: RecordEntry) -> _Samples:
     params = [f"tasks={entry.params['tasks']}"] if "tasks" in entry.params else []
     values = {
         lane.name.rpartition(":")[2]: np.asarray(run.samples(entry, lane), dtype=np.int64)
         for lane in entry.lanes
     }
-    return _Found(" ".join([entry.bench, *params]), values)
+    return _Samples(" ".join([entry.bench, *params]), values)
 
 
 def tick_period(measured: Measurements) -> Fraction:
@@ -244,7 +246,7 @@ def longest_section(runs: Sequence[Run]) -> Overhead | None:
     return Overhead(*max(sections)) if sections else None
 
 
-def _step(swept: _Found) -> int:
+def _step(swept: _Samples) -> int:
     """The longest may lie between two calls of a sweep, and be longer by their distance."""
     if "phase" not in swept.values:
         raise UsageError(

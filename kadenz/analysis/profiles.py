@@ -37,7 +37,7 @@ class Difference:
     calls: tuple[int, int]
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """ "+25 prvLockQueue (2 calls instead of 1)"."""
         before, after = self.calls
         if before == after:

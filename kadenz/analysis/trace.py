@@ -63,7 +63,7 @@ class Occupant:
     seconds: float
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         """ "the thread hog (pid 13428)", "interrupt 24 (virtio0)"."""
         if self.kind == "thread":
             return f"the thread {self.name} (pid {self.number})"
@@ -106,10 +106,10 @@ class Blame:
         who = self.culprit
         text = (
             f"of the {_us(whole)} from due to running on CPU {self.cpu}, "
-            f"{_us(who.seconds)} went to {who.words}"
+            f"{_us(who.seconds)} went to {who.description}"
         )
         others = [
-            f"{_us(occupant.seconds)} to {occupant.words}"
+            f"{_us(occupant.seconds)} to {occupant.description}"
             for occupant in self.occupants[1:4]
             if occupant.seconds >= 0.02 * whole
         ]

@@ -56,7 +56,7 @@ def print_explained(lanes: Sequence[Explained], missing: str) -> None:
         same = "" if lane.differences else ": the same functions"
         screen.print(f"{lane.title}: {change}{same}")
         for function in lane.differences[:_SHOWN]:
-            screen.print(styled("  {} [dim]{}[/]", function.words, function.part))
+            screen.print(styled("  {} [dim]{}[/]", function.description, function.part))
         rest = lane.differences[_SHOWN:]
         if rest:
             screen.print(f"  {sum(f.more for f in rest):+,} in {len(rest)} other functions")

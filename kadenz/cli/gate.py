@@ -219,6 +219,6 @@ def _line(check: Check) -> str:
 
     where = [check.target, check.bench, labels.parameters(check.params), check.lane]
     where += [check.statistic, f"expected {check.asked}"]
-    kind = f" {check.unit} ({check.clock_class})" if check.found and check.clock_class else ""
+    kind = f" {check.unit} ({check.clock_class})" if check.measured and check.clock_class else ""
     heading = ", ".join(word for word in where if word)
-    return "; ".join(part for part in (heading, check.found + kind, check.reason) if part)
+    return "; ".join(part for part in (heading, check.measured + kind, check.reason) if part)

@@ -11,7 +11,7 @@ from kadenz.analysis.budget import Budget, TaskBudget
 from kadenz.analysis.change import percent
 from kadenz.analysis.sensitivity import Change, breaks_first
 from kadenz.report.digits import ABSENT, number
-from kadenz.report.table import Cell, Table, join, words
+from kadenz.report.table import Cell, Table, join, text_cell
 from kadenz.stats.exact import Time
 from kadenz.visible_text import markdown_text
 
@@ -120,7 +120,7 @@ def _task(budget: Budget, task: TaskBudget) -> tuple[Cell, ...]:
     if task.exceeds:
         verdict, kind = "observed above the bound", "bad"
     return (
-        words(task.name),
+        text_cell(task.name),
         *(
             _cell(budget, value)
             for value in (
@@ -145,10 +145,10 @@ def _overheads(budget: Budget) -> Table:
         title=f"What the kernel takes, in {budget.unit.label}",
         rows=tuple(
             (
-                words(name),
+                text_cell(name),
                 _cell(budget, overhead.ticks),
-                words(_TERMS[name]),
-                words(overhead.source),
+                text_cell(_TERMS[name]),
+                text_cell(overhead.source),
             )
             for name, overhead in budget.overheads.items()
         ),
@@ -162,9 +162,9 @@ def _changes(budget: Budget, changes: Sequence[Change]) -> Table:
         title=f"How far each may move, in {budget.unit.label}",
         rows=tuple(
             (
-                words(change.what),
+                text_cell(change.what),
                 _cell(budget, change.present),
-                words(_limit(budget, change)),
+                text_cell(_limit(budget, change)),
                 _share(change),
             )
             for change in changes

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from kadenz.analysis.results import RunResult
 from kadenz.config.manifest import BuildEntry, FootprintEntry
-from kadenz.report.table import Cell, Table, whole, words
+from kadenz.report.table import Cell, Table, text_cell, whole
 
 Builds = Sequence[tuple[str, BuildEntry]]  # (label, image)
 
@@ -141,7 +141,7 @@ def _table(
         title=title,
         columns=(*heads, *columns),
         rows=tuple(
-            (*map(words, key), *(whole(read(e)) for e in entries for _, read in figures))
+            (*map(text_cell, key), *(whole(read(e)) for e in entries for _, read in figures))
             for key, entries in rows
         ),
         numeric=frozenset(range(len(heads), len(heads) + len(columns))),
@@ -160,11 +160,11 @@ def objects(builds: Builds) -> Table | None:
         known = [by_kind.get(kind) for by_kind in of]
         sources = dict.fromkeys((entry.type, entry.plus) for entry in known if entry is not None)
         sizes = [
-            words(NO_OBJECT) if entry is None or entry.bytes is None else whole(entry.bytes)
+            text_cell(NO_OBJECT) if entry is None or entry.bytes is None else whole(entry.bytes)
             for entry in known
         ]
         types, plus = ("; ".join(dict.fromkeys(column)) for column in zip(*sources, strict=True))
-        rows.append((words(kind), *sizes, words(types), words(plus, "long")))
+        rows.append((text_cell(kind), *sizes, text_cell(types), text_cell(plus, "long")))
     return Table(
         name="footprint-objects",
         title="RAM of one kernel object",
@@ -210,7 +210,7 @@ def _common(builds: Builds, number: int) -> Table:
         name=f"footprint-common-{number}",
         title="Text of common files",
         columns=("Files", *(label for label, _ in builds)),
-        rows=tuple((words(what), *_relative(values)) for what, values in rows),
+        rows=tuple((text_cell(what), *_relative(values)) for what, values in rows),
         numeric=frozenset(range(1, len(builds) + 1)),
         notes=_RELATIVE,
     )

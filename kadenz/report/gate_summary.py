@@ -12,7 +12,7 @@ from kadenz.report import labels
 from kadenz.visible_text import markdown_cell as _cell
 from kadenz.visible_text import markdown_text
 
-_WORDS: dict[Outcome, str] = {
+_HEADINGS: dict[Outcome, str] = {
     "pass": "passed",
     "fail": "**failed**",
     "inconclusive": "inconclusive",
@@ -21,14 +21,14 @@ _WORDS: dict[Outcome, str] = {
 
 def gate_markdown(gate: Gate, *, name: str) -> str:
     """Verdict, differences of the configurations, then failed, undecided and passed checks."""
-    counts = ", ".join(f"{gate.count(outcome)} {word}" for outcome, word in _WORDS.items())
-    lines = [f"## kadenz gate: {_cell(name)}: {_WORDS[gate.outcome]}", "", f"{counts}.", ""]
+    counts = ", ".join(f"{gate.count(outcome)} {word}" for outcome, word in _HEADINGS.items())
+    lines = [f"## kadenz gate: {_cell(name)}: {_HEADINGS[gate.outcome]}", "", f"{counts}.", ""]
     for configurations in gate.configurations:
         lines += _differences(configurations)
     for outcome in ("fail", "inconclusive"):
         chosen = [check for check in gate.checks if check.outcome == outcome]
         if chosen:
-            lines += [f"### {_WORDS[outcome].strip('*').capitalize()}", "", *_table(chosen), ""]
+            lines += [f"### {_HEADINGS[outcome].strip('*').capitalize()}", "", *_table(chosen), ""]
     passed = [check for check in gate.checks if check.outcome == "pass"]
     if passed:
         lines += ["<details><summary>Passed</summary>", "", *_table(passed), "", "</details>", ""]
@@ -67,6 +67,6 @@ def _table(checks: Sequence[Check]) -> list[str]:
         varying = {k: v for k, v in check.params.items() if k not in same[check.bench]}
         point = ", ".join(word for word in (labels.parameters(varying), check.lane) if word)
         kind = " · ".join(word for word in (check.unit, check.clock_class or "") if word)
-        cells = (check.target, check.bench, point, check.statistic, check.asked, check.found)
+        cells = (check.target, check.bench, point, check.statistic, check.asked, check.measured)
         lines.append("| " + " | ".join(_cell(cell) for cell in (*cells, kind, check.reason)) + " |")
     return lines

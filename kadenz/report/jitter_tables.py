@@ -15,7 +15,7 @@ from kadenz.report import digits, labels
 from kadenz.report.svg.levels import Level, levels
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.trace import Overlay, Ticks, trace
-from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell, whole
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.tail import Tail
 
@@ -162,8 +162,8 @@ def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...
     rate, summary = of.rate_error_ppm, of.summary
     ends = f"[{digits.number(rate.low)}, {digits.number(rate.high)}]"
     return (
-        words(label),
-        words(lane),
+        text_cell(label),
+        text_cell(lane),
         whole(of.n),
         whole(of.holes),
         Cell(digits.number(rate.value), rate.value),
@@ -176,7 +176,7 @@ def _row(label: str, lane: str, of: JitterResult, unit: Unit) -> tuple[Cell, ...
         figure(summary.max, unit),
         figure(of.bias.moved, unit),
         figure(of.bias.from_median, unit),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
     )
 
@@ -242,24 +242,24 @@ def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cel
     for train in of.disturbances.periodic:
         rows.append(  # noqa: PERF401
             (
-                words(where),
-                words("periodic"),
+                text_cell(where),
+                text_cell("periodic"),
                 _plain(of.at_s(train.every.value)),
                 _span(of.at_s(train.every.low), of.at_s(train.every.high)),
                 _plain(of.at_s(train.first)),
                 figure(train.amplitude.value, unit),
                 _span(unit.figure(train.amplitude.low), unit.figure(train.amplitude.high)),
                 figure(train.largest, unit),
-                words(f"{train.strikes:,} of {train.slots:,}"),
+                text_cell(f"{train.strikes:,} of {train.slots:,}"),
                 Cell(chance(train.p_value), train.p_value),
-                words(unit.label),
+                text_cell(unit.label),
             )
         )
     for wave in of.disturbances.waves:
         rows.append(  # noqa: PERF401
             (
-                words(where),
-                words("clock's step" if wave.of_step else "wave"),
+                text_cell(where),
+                text_cell("clock's step" if wave.of_step else "wave"),
                 _plain(of.at_s(wave.every)),
                 none,
                 none,
@@ -268,24 +268,24 @@ def disturbance_rows(where: str, of: JitterResult, unit: Unit) -> list[tuple[Cel
                 none,
                 none,
                 Cell(chance(wave.p_value), wave.p_value),
-                words(unit.label),
+                text_cell(unit.label),
             )
         )
     for event in of.disturbances.sporadic[:SPORADIC_SHOWN]:
         lasted = "1 cycle" if event.cycles == 1 else f"{event.cycles:,} cycles"
         rows.append(
             (
-                words(where),
-                words("sporadic"),
+                text_cell(where),
+                text_cell("sporadic"),
                 none,
                 none,
                 _plain(of.at_s(event.cycle)),
                 figure(event.size, unit),
                 none,
                 none,
-                words(lasted),
+                text_cell(lasted),
                 none,
-                words(unit.label),
+                text_cell(unit.label),
             )
         )
     return rows
@@ -348,8 +348,8 @@ def _tail_row(where: str, point: str, tail: Tail, unit: Unit) -> tuple[Cell, ...
         else:
             cells += [Cell("refused", "refused"), Cell("")]
     return (
-        words(where),
-        words(point, "point"),
+        text_cell(where),
+        text_cell(point, "point"),
         whole(tail.n),
         figure(None if chosen is None else chosen.threshold, unit),
         whole(int(tail.peaks.size)),
@@ -361,6 +361,6 @@ def _tail_row(where: str, point: str, tail: Tail, unit: Unit) -> tuple[Cell, ...
         if chosen is None
         else Cell(chance(chosen.fit.p_value), chosen.fit.p_value),
         *cells,
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
     )

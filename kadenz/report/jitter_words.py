@@ -73,7 +73,7 @@ def series_lines(series: SeriesResult, unit: Unit, given: str) -> list[str]:
 def limit_words(series: SeriesResult, given: str) -> str:
     """How often the limit was exceeded; "" without a limit."""
     what = "latencies" if series.quantity == "latency" else "jitter values"
-    return series.limit.words(what, given) if series.limit is not None else ""
+    return series.limit.sentence_for(what, given) if series.limit is not None else ""
 
 
 def tail_lines(tail: Tail, unit: Unit, of: str) -> list[str]:

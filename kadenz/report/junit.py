@@ -116,7 +116,7 @@ def _case(suite: ET.Element, system: str, check: Check, seen: Counter[tuple[str,
             "time": _seconds(check.seconds),
         },
     )
-    detail = "; ".join(part for part in (_found(check), check.reason) if part)
+    detail = "; ".join(part for part in (_measured(check), check.reason) if part)
     what = " ".join(word for word in (check.bench, check.statistic, "required") if word)
     text = f"{what} {check.asked}; found {detail or 'it'}"
     if check.outcome == "fail":
@@ -128,6 +128,6 @@ def _case(suite: ET.Element, system: str, check: Check, seen: Counter[tuple[str,
     ET.SubElement(case, "system-out").text = text
 
 
-def _found(check: Check) -> str:
+def _measured(check: Check) -> str:
     kind = f"{check.unit} ({check.clock_class})" if check.clock_class else check.unit
-    return f"{check.found} {kind}".strip() if check.found else ""
+    return f"{check.measured} {kind}".strip() if check.measured else ""

@@ -232,7 +232,7 @@ def _time(us: float, digits: int = 6) -> str:
 
 
 # Parameters of cyclic/: usual values are not shown, the others get these words.
-_WORDS: dict[str, dict[Value, str]] = {
+_VALUE_LABELS: dict[str, dict[Value, str]] = {
     "threads": {0: ""},
     "core": {255: ""},
     "distance_us": {0: ""},
@@ -258,8 +258,8 @@ def _parameter(name: str, value: Value) -> str:
     """A parameter in words; "" for a usual value."""
     if name in _NUMBERED and isinstance(value, int):
         value = _NUMBERED[name][value]
-    if value in _WORDS.get(name, {}):
-        return _WORDS[name][value]
+    if value in _VALUE_LABELS.get(name, {}):
+        return _VALUE_LABELS[name][value]
     if isinstance(value, str):
         return f"{name.replace('_', ' ')} {value}"
     return _number(name, value)

@@ -17,7 +17,7 @@ from kadenz.analysis.outliers import (
 )
 from kadenz.analysis.results import LaneResult, RecordResult
 from kadenz.report import labels
-from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell, whole
 from kadenz.report.tables import Named
 from kadenz.stats.common_causes import Factor
 
@@ -88,11 +88,11 @@ def _factor(
 ) -> tuple[Cell, ...]:
     interval = f"[{odds(factor.low)}, {odds(factor.high)}]"
     return (
-        words(label),
-        words(where, "point"),
-        words(labels.lane(record, lane)),
-        words(event_words(factor)),
-        words("yes" if factor.common else "no"),
+        text_cell(label),
+        text_cell(where, "point"),
+        text_cell(labels.lane(record, lane)),
+        text_cell(event_words(factor)),
+        text_cell("yes" if factor.common else "no"),
         Cell(f"{factor.worst_with:,} of {factor.worst_n:,}", factor.worst_share),
         Cell(percent(factor.rest_share), factor.rest_share),
         Cell(odds(factor.odds_ratio), factor.odds_ratio),
@@ -105,16 +105,16 @@ def _maximum(
     label: str, where: str, record: RecordResult, lane: LaneResult, outlier: Outlier
 ) -> tuple[Cell, ...]:
     return (
-        words(label),
-        words(where, "point"),
-        words(labels.lane(record, lane)),
+        text_cell(label),
+        text_cell(where, "point"),
+        text_cell(labels.lane(record, lane)),
         figure(outlier.value, record.unit),
-        words(record.unit.label),
+        text_cell(record.unit.label),
         badge(record.unit),
-        words("") if outlier.cycle is None else whole(outlier.cycle),
+        text_cell("") if outlier.cycle is None else whole(outlier.cycle),
         whole(outlier.index),
         Cell("–") if outlier.seconds is None else Cell(f"{outlier.seconds:,.3f}", outlier.seconds),
-        words(context_words(outlier.context), "long"),
+        text_cell(context_words(outlier.context), "long"),
     )
 
 

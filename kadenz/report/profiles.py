@@ -22,7 +22,7 @@ from kadenz.config.profile import LaneProfile, MaskedEntry, Profile, ViewEntry, 
 from kadenz.report.flames import file_stem, graph, stacks, title_of
 from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import standalone
-from kadenz.report.table import Cell, Table, whole, words
+from kadenz.report.table import Cell, Table, text_cell, whole
 
 COLUMNS: tuple[ViewName, ...] = ("typical", "slowest", "coldest")
 _MASKED_SHOWN = 5
@@ -41,7 +41,7 @@ def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
 
 
 def _row(name: str, *rest: Cell) -> tuple[Cell, ...]:
-    return (words(name), *rest)
+    return (text_cell(name), *rest)
 
 
 def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Table:
@@ -75,7 +75,7 @@ def _functions(profile: Profile, views: Sequence[ViewEntry]) -> Table:
         in_views = [functions.get((name, part)) for functions in sums]
         counts = [whole(function.instructions if function else 0) for function in in_views]
         calls = in_views[0].calls if in_views[0] else 0
-        rows.append((words(name), words(part), whole(calls), *counts))
+        rows.append((text_cell(name), text_cell(part), whole(calls), *counts))
     return Table(
         "functions",
         "By function",
@@ -92,8 +92,8 @@ def _sections(
     rows = []
     for column, sections in zip(COLUMNS, views, strict=True):
         for entry in sections[:_MASKED_SHOWN]:
-            ends = words(callers(profile, entry)), words(function_at(profile, entry.end))
-            rows.append((words(column), whole(entry.instructions), whole(entry.times), *ends))
+            ends = text_cell(callers(profile, entry)), text_cell(function_at(profile, entry.end))
+            rows.append((text_cell(column), whole(entry.instructions), whole(entry.times), *ends))
     return Table(
         name,
         f"{title}, longest first",
@@ -120,7 +120,7 @@ def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
         differences = difference((profile, typical), (profile, other))
         if other.instructions == typical.instructions and not differences:
             continue
-        what = "; ".join(change.words for change in differences) or "the same functions"
+        what = "; ".join(change.description for change in differences) or "the same functions"
         sentences.append(
             f"{name}, sample {other.sample}: {other.instructions:,} instead of "
             f"{typical.instructions:,}: {what}"

@@ -13,9 +13,9 @@ from kadenz.report.table import Table
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph, a heading (`tag` "h4") or a list; `words` are escaped unless they are Markup."""
+    """A paragraph, a heading (`tag` "h4") or a list; `content` is escaped unless it is Markup."""
 
-    words: str
+    content: str
     tag: str = "p"
     kind: str = ""  # CSS class
 

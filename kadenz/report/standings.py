@@ -53,13 +53,13 @@ class System:
 @dataclass(frozen=True)
 class Field:
     """A cell of the page: `kind` is a CSS class, `of_period` the share of the period, `share` the
-    bar's length in percent of the largest figure in the row, `words` what hovering says."""
+    bar's length in percent of the largest figure in the row, `tooltip` what hovering says."""
 
     text: str
     kind: str
     of_period: str
     share: float
-    words: str
+    tooltip: str
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _fields(row: Row) -> list[Field]:
             _kind(cell, row, place),
             "" if cell.of_period is None else f"{plain(100.0 * cell.of_period, 2)} %",
             100.0 * max(cell.figure or 0.0, 0.0) / largest if largest > 0.0 else 0.0,
-            _words(cell, row),
+            _tooltip(cell, row),
         )
         for place, cell in enumerate(row.cells)
     ]
@@ -197,7 +197,7 @@ def _kind(cell: Cell, row: Row, place: int) -> str:
     return "best" if place == row.best else "near" if place in row.near else ""
 
 
-def _words(cell: Cell, row: Row) -> str:
+def _tooltip(cell: Cell, row: Row) -> str:
     """The reason for no figure, the note of one, or its p99 and largest sample."""
     if cell.figure is None:
         return cell.reason

@@ -83,7 +83,7 @@ class Table:
                 raise ValueError(f"{self.name}: {len(row)} cells for {len(self.columns)} columns")
 
 
-def words(text: str, kind: str = "") -> Cell:
+def text_cell(text: str, kind: str = "") -> Cell:
     """A cell of text."""
     return Cell(text or digits.ABSENT, text, kind)
 

@@ -11,7 +11,7 @@ from kadenz.analysis.lane_figures import FIGURES
 from kadenz.analysis.results import LaneResult, Pooled, RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits, labels
-from kadenz.report.table import Cell, Table, badge, figure, whole, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell, whole
 from kadenz.stats.percentiles import Percentile
 from kadenz.stats.periodic import PeriodicOutliers
 from kadenz.stats.summary import Summary
@@ -27,7 +27,7 @@ _COLUMNS = (
     *("95 % interval of p99", "Max", "Missed", "Deadline", "Max exceeded in ≤ 1 of", "Mean"),
     *("95 % interval of mean", "Sd"),
 )
-_WORDS = frozenset({"Target", "Point", "Lane", "Deadline", "Unit", "Clock class"})
+_TEXT_COLUMNS = frozenset({"Target", "Point", "Lane", "Deadline", "Unit", "Clock class"})
 _Row = dict[str, Cell]  # by column
 
 
@@ -42,9 +42,9 @@ def results(bench: str, runs: Named) -> Table:
         for record in (record for record in run.records if record.bench == bench):
             where = labels.point(record, hide=same)
             common = {
-                "Target": words(label),
-                "Point": words(where, "point"),
-                "Unit": words(record.unit.label),
+                "Target": text_cell(label),
+                "Point": text_cell(where, "point"),
+                "Unit": text_cell(record.unit.label),
                 "Clock class": badge(record.unit),
             }
             for row, absent in _rows(record):
@@ -56,7 +56,7 @@ def results(bench: str, runs: Named) -> Table:
         title=bench,
         columns=columns,
         rows=tuple(rows),
-        numeric=frozenset(n for n, column in enumerate(columns) if column not in _WORDS),
+        numeric=frozenset(n for n, column in enumerate(columns) if column not in _TEXT_COLUMNS),
         notes=(
             *((f"At every point: {labels.parameters(same)}.",) if same else ()),
             _read_costs([(label, run) for label, run in runs if run.find(bench)]),
@@ -91,7 +91,7 @@ def _figures(record: RecordResult, lane: LaneResult, summary: Summary) -> _Row:
     unit = record.unit
     p50, p99 = lane.percentile("p50"), lane.percentile("p99")
     return {
-        "Lane": words(labels.lane(record, lane)),
+        "Lane": text_cell(labels.lane(record, lane)),
         **_summarised(record, summary),
         "Model's interval": _ends(record, *(lane.modelled or (None, None))),
         "95 % interval": _interval(record, p50),
@@ -123,7 +123,7 @@ def _summarised(record: RecordResult, summary: Summary) -> _Row:
 
 def _pooled(record: RecordResult, pooled: Pooled) -> _Row:
     return {
-        "Lane": words("all lanes"),
+        "Lane": text_cell("all lanes"),
         **_summarised(record, pooled.summary),
         "p99": figure(pooled.quantiles.get("p99"), record.unit),
         **_misses(record.misses),
@@ -138,7 +138,7 @@ def _misses(misses: Misses | None) -> _Row:
     if misses is None:
         return {"Missed": Cell(digits.ABSENT), "Deadline": Cell(digits.ABSENT)}
     text = f"{misses.missed:,} of {misses.asked:,}, {misses.share_text}"
-    deadline = words("" if misses.deadline is None else str(misses.deadline))
+    deadline = text_cell("" if misses.deadline is None else str(misses.deadline))
     missed = Cell(text, misses.missed, "warn" if misses.missed else "")
     return {"Missed": missed, "Deadline": deadline}
 
@@ -148,7 +148,7 @@ def _missed_words(misses: Misses | None) -> list[str]:
     if misses is None or not misses.missed:
         return []
     unknown = f"the long-run miss rate is unknown: {misses.reason}"
-    return [misses.words] if misses.rate is not None else [misses.words, unknown]
+    return [misses.sentence] if misses.rate is not None else [misses.sentence, unknown]
 
 
 def _no_figures(record: RecordResult) -> _Row:
@@ -280,7 +280,7 @@ def fits(bench: str, runs: Named) -> Table | None:
             fit = sweep.fit
             rows.append(
                 (
-                    words(label),
+                    text_cell(label),
                     figure(fit.fixed.value, unit),
                     Cell(digits.interval(fit.fixed.low, fit.fixed.high, unit), None, "interval"),
                     figure(fit.per_byte.value, unit),
@@ -289,8 +289,8 @@ def fits(bench: str, runs: Named) -> Table | None:
                         None,
                         "interval",
                     ),
-                    words("yes" if fit.linear else f"no, worst at {fit.worst_size:,.0f} bytes"),
-                    words(unit.label),
+                    text_cell("yes" if fit.linear else f"no, worst at {fit.worst_size:,.0f} bytes"),
+                    text_cell(unit.label),
                     badge(unit),
                 )
             )

@@ -16,7 +16,7 @@ from kadenz.config.timeline import Slice, Timeline
 from kadenz.report.render import write_text
 from kadenz.report.svg.panel import standalone
 from kadenz.report.svg.timeline import label, timeline_picture, window_of
-from kadenz.report.table import Table, whole, words
+from kadenz.report.table import Table, text_cell, whole
 from kadenz.store.layout import TIMELINE_SUFFIX, timeline_file
 
 SAMPLE = "sample"  # the wire that is high from BEGIN to END
@@ -53,8 +53,8 @@ def shares(timeline: Timeline) -> Table:
         spent = sum(slice_.end - slice_.begin for slice_ in track.slices)
         unsure = sum(_common(slice_, gaps) for slice_ in track.slices)
         share = f"{100 * (spent - unsure) / max(known, 1):.1f} %"
-        row = words(track.name), words(track.kind), whole(len(track.slices))
-        rows.append((*row, whole(spent), words(share)))
+        row = text_cell(track.name), text_cell(track.kind), whole(len(track.slices))
+        rows.append((*row, whole(spent), text_cell(share)))
     title = f"{timeline.bench} on {timeline.target}"
     columns = ("who", "kind", "times", timeline.units, "share")
     return Table("timeline", title, columns, tuple(rows), frozenset({2, 3, 4}))

@@ -152,7 +152,7 @@ class _Answer:
     question: _Question
     with_event: int
     shifted: npt.NDArray[np.int64]
-    own: int
+    observed: int
 
 
 def common_causes(
@@ -318,7 +318,8 @@ def _factors(answers: list[_Answer], n: int, worst: int, alpha: float) -> list[F
     least = np.min([t[a.shifted] for t, a in zip(tails, answers, strict=True)], axis=0)
     best: dict[str, Factor] = {}
     for answer, tail in zip(answers, tails, strict=True):
-        question, worst_with, single = answer.question, answer.own, float(tail[answer.own])
+        question, worst_with = answer.question, answer.observed
+        single = float(tail[worst_with])
         # A small tolerance, so that equal tables count as equal.
         as_small = int(np.count_nonzero(least <= single * (1.0 + 1e-9)))
         p_value = max((1 + as_small) / (1 + least.size), single)
@@ -367,7 +368,7 @@ def _choose(n: float, k: Floats) -> Floats:
 
 def _odds(answer: _Answer, worst: int, n: int) -> tuple[float, float, float]:
     """Odds ratio and its 95 % interval, widened by the dependence that the shifts show."""
-    worst_with, others = answer.own, answer.with_event - answer.own
+    worst_with, others = answer.observed, answer.with_event - answer.observed
     a, b, c, d = worst_with + 0.5, worst - worst_with + 0.5, others + 0.5, n - worst - others + 0.5
     rate = answer.with_event / n
     chance = worst * rate * (1.0 - rate) * (n - worst) / (n - 1)

@@ -139,7 +139,7 @@ def judge(
         raise Undefined("comparison", f"threshold {threshold} or spread {between_runs} is negative")
     alone = base.count == cand.count == 1
     if spreads is None:
-        spreads = (None if alone else _own(base), None if alone else _own(cand))
+        spreads = (None if alone else _run_spread(base), None if alone else _run_spread(cand))
     replicated = alone and spreads == (None, None)
     parts = (
         _from_replicates(base, cand, CONFIDENCE)
@@ -213,12 +213,12 @@ def estimate(
     )
     if side.count == 1:
         return _estimate(side, CONFIDENCE)
-    return _of_runs(side, _own(side), CONFIDENCE)
+    return _of_runs(side, _run_spread(side), CONFIDENCE)
 
 
-def _own(side: Side) -> Spread | None:
+def _run_spread(side: Side) -> Spread | None:
     logs = side.logs
-    return None if logs is None else logs.own
+    return None if logs is None else logs.spread
 
 
 _COARSE = "the clock's step"

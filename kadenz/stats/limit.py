@@ -45,9 +45,9 @@ class LimitRate:
     @property
     def sentence(self) -> str:
         """One sentence for a report, without a unit."""
-        return self.words()
+        return self.sentence_for()
 
-    def words(self, what: str = "samples", unit: str = "") -> str:
+    def sentence_for(self, what: str = "samples", unit: str = "") -> str:
         """The sentence, with `what` for samples and the `unit` of the limit."""
         of = f"{self.above:,} of {self.n:,} {what} above {self.limit:g}{unit and ' ' + unit}"
         if self.low is None or self.high is None:

@@ -82,13 +82,15 @@ def miss_rate(
     is_turned = rare is not series
     count = chances - missed if is_turned else missed
 
-    def made(occasions: float, low: float | None, high: float | None, why: str = "") -> MissRate:
+    def estimate(
+        occasions: float, low: float | None, high: float | None, why: str = ""
+    ) -> MissRate:
         if is_turned and low is not None and high is not None:
             low, high = 1.0 - high, 1.0 - low
         return MissRate(missed, chances, len(series), occasions, low, high, confidence, why)
 
     if count == 0:
-        return made(0.0, 0.0, -math.expm1(math.log1p(-confidence) / n))
+        return estimate(0.0, 0.0, -math.expm1(math.log1p(-confidence) / n))
     squares, largest = 0.0, 0.0
     for counts in rare:
         its_squares, its_largest = _bursts(counts)
@@ -100,13 +102,13 @@ def miss_rate(
         worth = max(1, round(count * count / squares))
         what = "met deadlines" if is_turned else "miss" if count == 1 else "misses"
         why = f"{count:,} {what} worth {worth} independent: at least {OCCASIONS:.0f} are needed"
-        return made(occasions, None, None, why)
+        return estimate(occasions, None, None, why)
     low, high = _gamma(count, squares, largest, 1.0 - confidence)
     if len(series) > 1:
         quantile = float(stdtrit(len(series) - 1, 0.5 + confidence / 2.0))
         spread = min(quantile * math.sqrt(between) / count, 700.0)
         low, high = min(low, count * math.exp(-spread)), max(high, count * math.exp(spread))
-    return made(occasions, low / chances, min(1.0, high / chances))
+    return estimate(occasions, low / chances, min(1.0, high / chances))
 
 
 def _bursts(series: Array) -> tuple[float, float]:

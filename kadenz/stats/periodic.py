@@ -95,19 +95,19 @@ def find_periodic(
     result = slow_ones.examine(rate, alpha / searched, searched)
     if not result.periodic and fast_ones.enough:
         other = fast_ones.examine(rate, alpha / searched, searched)
-        if other.periodic or not slow_ones.found.size:
+        if other.periodic or not slow_ones.outliers.size:
             return other
     return result
 
 
 @dataclass(frozen=True, eq=False)
 class _Side:
-    """The outliers `found` on one side of `array`, beyond `threshold`."""
+    """The `outliers` on one side of `array`, beyond `threshold`."""
 
     array: Array
     median: float
     threshold: float
-    found: Indices
+    outliers: Indices
     grid: Indices | None
     spacing: float | None
     length: int
@@ -115,12 +115,12 @@ class _Side:
     @property
     def first(self) -> npt.NDArray[np.bool_]:
         """Which outliers do not directly follow another one."""
-        return np.diff(self.found, prepend=-2) > 1
+        return np.diff(self.outliers, prepend=-2) > 1
 
     @property
     def events(self) -> Indices:
         """Places of runs of outliers."""
-        begins = self.found[self.first]
+        begins = self.outliers[self.first]
         return self.grid[begins] if self.grid is not None else begins
 
     @property
@@ -129,7 +129,7 @@ class _Side:
 
     def examine(self, rate: float | None, alpha: float, searched: int) -> PeriodicOutliers:
         """Search for a period; `p_value` is multiplied by the sides `searched`."""
-        outliers, events = self.found, self.events
+        outliers, events = self.outliers, self.events
         if outliers.size == 0:
             return self._quiet("no outliers", None)
         if not self.enough:
@@ -178,14 +178,14 @@ class _Side:
         return PeriodicOutliers(
             n=self.array.size,
             threshold=self.threshold,
-            outliers=int(self.found.size),
+            outliers=int(self.outliers.size),
             periodic=False,
             p_value=p_value,
             every=None,
             phase=None,
             extra=None,
-            affected=self.found[:0],
-            others=self.found,
+            affected=self.outliers[:0],
+            others=self.outliers,
             period=None,
             tick_fits=None,
             beat=None,

@@ -39,7 +39,7 @@ class RunLogs:
     least: float = 0.0
 
     @property
-    def own(self) -> Spread:
+    def spread(self) -> Spread:
         """The spread from these runs alone."""
         variance = float(self.values.var(ddof=1))
         return Spread(max(variance, self.least), self.values.size - 1.0)
@@ -63,7 +63,7 @@ def moderated(sides: Sequence[Sequence[RunLogs]]) -> list[list[Spread]]:
 
 
 def _of_side(points: Sequence[RunLogs], shared: float) -> list[Spread]:
-    spreads = [point.own for point in points]
+    spreads = [point.spread for point in points]
     varying = [i for i, spread in enumerate(spreads) if spread.variance > 0.0]
     m = len(varying)
     if m <= 2:

@@ -185,7 +185,7 @@ def test_a_period_is_no_deadline_of_a_clock_that_keeps_no_time(
     assert (found.never, found.late, found.deadline) == (1, None, None)
     stated = replace(cyclic(), deadline=DeadlineEntry(quantity="100us", origin="campaign"))
     found = misses(counted(tmp_path / "c", clock_class, 0, unit, stated))
-    assert found.late is None and "cannot be compared" in found.words
+    assert found.late is None and "cannot be compared" in found.sentence
     with pytest.raises(UsageError, match="cannot be compared"):
         check_asked([parse_deadline("100us")], [run])
 

@@ -43,12 +43,12 @@ def checked(run: Run, limit: str, *deadlines: str) -> Check:
 def test_a_limit_on_misses(tmp_path: Path, deadline: str, limit: str, outcome: str) -> None:
     made = checked(run_of(tmp_path, cyclic(late=LATE)), limit, deadline)
     assert made.outcome == outcome
-    assert "of 2,000" in made.found
+    assert "of 2,000" in made.measured
 
 
 def test_a_single_missed_cycle_fails_misses_of_zero(tmp_path: Path) -> None:
     made = checked(run_of(tmp_path, cyclic(missed=(1000,))), "cyclic/* misses = 0")
-    assert (made.outcome, made.found) == ("fail", "1 of 2,000")
+    assert (made.outcome, made.measured) == ("fail", "1 of 2,000")
     assert "1 did not happen" in made.reason
 
 
@@ -74,12 +74,12 @@ def test_a_missed_cycle_under_a_maximum_is_decided_by_its_period(
 ) -> None:
     made = checked(run_of(tmp_path, cyclic(missed=(1000,))), limit)
     assert made.outcome == outcome, made
-    assert "did not happen" in made.reason or "2,000" not in made.found
+    assert "did not happen" in made.reason or "2,000" not in made.measured
 
 
 def test_the_maximum_is_reported_as_a_figure_and_not_a_count(tmp_path: Path) -> None:
     made = checked(run_of(tmp_path, cyclic(late=LATE)), "cyclic/* max < 100us")
-    assert (made.found, made.unit) == ("300", "µs")
+    assert (made.measured, made.unit) == ("300", "µs")
     assert made.reason == "50 of 2,000 samples exceed the limit"
 
 
@@ -102,7 +102,7 @@ def test_a_limit_on_a_figure_with_a_note_is_not_judged(tmp_path: Path, limit: st
     run.manifest.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
     made = checked(run, limit, "1s")
     assert (made.outcome, made.reason) == ("inconclusive", "not judged: the timer's grid")
-    assert made.found
+    assert made.measured
 
 
 def test_misses_without_a_deadline_are_undecided(tmp_path: Path) -> None:

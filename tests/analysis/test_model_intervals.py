@@ -55,13 +55,13 @@ def test_a_deadline_inside_the_interval_is_not_judged(
     """10 µs have 1,680 cycles: between 1,400 and 2,900 the chip may keep them or not."""
     misses = judged(run_of(tmp_path, 1400, 2900), deadline)
     assert misses.late == late
-    assert ("inside the model's interval of 2,000 cycles" in misses.words) == (late is None)
+    assert ("inside the model's interval of 2,000 cycles" in misses.sentence) == (late is None)
     assert (misses.rate is None) == (late is None)
 
 
 def test_one_cycle_that_may_be_late_leaves_the_count_open(tmp_path: Path) -> None:
     run = run_of(tmp_path, 100, 200, rare=3)
-    assert "interval of 3 cycles" in judged(run, "1500 cycles").words
+    assert "interval of 3 cycles" in judged(run, "1500 cycles").sentence
     assert judged(run, "900 cycles").late == 3
     assert judged(run, "2100 cycles").late == 0
 

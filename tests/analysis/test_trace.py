@@ -59,7 +59,7 @@ def test_an_interrupt_handler_is_named_and_not_the_interrupted_thread() -> None:
     )
     found = blame(parse_trace(text), 77, latency_s=410e-6)
     assert found is not None and found.culprit is not None
-    assert found.culprit.words == "interrupt 24 (virtio0-input.0)"
+    assert found.culprit.description == "interrupt 24 (virtio0-input.0)"
     assert found.culprit.seconds == pytest.approx(400e-6, abs=1e-6)
     assert found.woken is not None and found.woken - found.due == pytest.approx(402e-6, abs=1e-6)
 
@@ -74,7 +74,7 @@ def test_a_soft_interrupt_is_named_even_under_a_short_interrupt() -> None:
     )
     found = blame(parse_trace(text), "cyclic", latency_s=310e-6)
     assert found is not None
-    assert [(one.words, round(one.seconds * 1e6)) for one in found.occupants] == [
+    assert [(one.description, round(one.seconds * 1e6)) for one in found.occupants] == [
         ("soft interrupt 3 (NET_RX)", 290),
         ("interrupt 5 (eth0)", 10),
         ("the thread worker (pid 9)", 10),
@@ -89,7 +89,7 @@ def test_a_vector_of_the_processor_is_an_interrupt() -> None:
     )
     found = blame(parse_trace(text), "cyclic", latency_s=205e-6)
     assert found is not None and found.culprit is not None
-    assert found.culprit.words == "interrupt 236 (local timer)"
+    assert found.culprit.description == "interrupt 236 (local timer)"
 
 
 def test_an_idle_processor_is_reported_as_such() -> None:

@@ -60,7 +60,7 @@ def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) 
     assert plots and all(plot.heading.split(" (")[0].endswith("†") for plot in plots)
     (table,) = (one for one in own if isinstance(one, Table) and one.name.startswith("results-"))
     assert all(row[0].text.endswith("†") for row in table.rows)
-    words = [one.words for one in own if isinstance(one, Text)]
+    words = [one.content for one in own if isinstance(one, Text)]
     assert any(NOTE.rstrip(".") in line for line in words)
     assert not any("†" in plot.svg for plot in plots_in(other))
     assert not any("†" in str(one) for one in other if isinstance(one, Table | Text))

@@ -18,11 +18,11 @@ from tests.synthetic import STM32F4, Point, manifest, write_run
 
 PLANTED = """
 from kadenz.report.families import Family
-from kadenz.report.table import Table, whole, words
+from kadenz.report.table import Table, whole, text_cell
 
 def bursts(runs):
     rows = [
-        (words(label), words(record.bench), whole(record.taken))
+        (text_cell(label), text_cell(record.bench), whole(record.taken))
         for label, run in runs for record in run.records if record.bench.startswith("uart/")
     ]
     heads = "Target | Benchmark | >Frames"

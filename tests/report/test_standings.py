@@ -348,7 +348,7 @@ def test_a_run_that_was_stopped_is_not_what_the_others_are_compared_with(tmp_pat
     (group,) = page_of([stopped, first, other]).standings
     assert [system.letter for system in group.systems] == ["B", "C", "A"]
     assert [line.fields[0].kind for line in group.lines] == ["best", "best"]
-    assert group.lines[1].fields[2].words == "the run was stopped before it"
+    assert group.lines[1].fields[2].tooltip == "the run was stopped before it"
     assert group.picture is not None and group.picture.svg.count("micro/") >= 2
 
 

@@ -18,12 +18,12 @@ from tests.report.test_page import Html, page_of, results
 PLANTED = """
 from kadenz.report.sections import Fold, Plots, Section, Text
 from kadenz.report.svg.panel import Plot
-from kadenz.report.table import Table, whole, words
+from kadenz.report.table import Table, whole, text_cell
 
 PLACE = 15
 
 def sections(report):
-    rows = tuple((words(label), whole(len(run.records))) for label, run in report.runs)
+    rows = tuple((text_cell(label), whole(len(run.records))) for label, run in report.runs)
     table = Table("planted", "Records", ("Run", "Records"), rows, frozenset({1}))
     plot = Plot("planted-plot", "A line", "", '<svg class="plot" viewBox="0 0 9 9"></svg>')
     blocks = Text("Counted <here>."), Plots((plot,)), Fold("More", "a table", (table,))

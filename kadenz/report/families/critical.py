@@ -11,7 +11,7 @@ from kadenz.config.profile import LockEntry, MaskedEntry, Profile
 from kadenz.report.digits import ABSENT
 from kadenz.report.families import Family
 from kadenz.report.profiles import callers
-from kadenz.report.table import Cell, Table, whole, words
+from kadenz.report.table import Cell, Table, text_cell, whole
 
 _Longest = tuple[Profile, MaskedEntry] | None
 
@@ -59,16 +59,16 @@ def _row(service: str, profiles: Sequence[Profile], lock: LockEntry) -> tuple[Ce
     """Length and begin of the longest section of each kind, over all records of a service."""
     masked, locked, held = (_cells(_longest(profiles, k)) for k in ("masked", "locked", "held"))
     if lock.lacks:
-        locked = words("n/a"), words("")
+        locked = text_cell("n/a"), text_cell("")
     elif not lock.known:  # a longer section may have passed unseen
-        locked = held = words("not known"), words("")
-    return words(service.removeprefix(CRITICAL)), *masked, *locked, *held
+        locked = held = text_cell("not known"), text_cell("")
+    return text_cell(service.removeprefix(CRITICAL)), *masked, *locked, *held
 
 
 def _cells(longest: _Longest) -> tuple[Cell, Cell]:
     if longest is None:
-        return Cell(ABSENT), words("")
-    return whole(longest[1].instructions), words(callers(*longest))
+        return Cell(ABSENT), text_cell("")
+    return whole(longest[1].instructions), text_cell(callers(*longest))
 
 
 FAMILIES = (Family("critical", "Sections that nothing preempts", 85),)

@@ -7,7 +7,7 @@ from kadenz.analysis.results import RecordResult
 from kadenz.analysis.structures.breakdown import Breakdown
 from kadenz.report import digits
 from kadenz.report.families import Family
-from kadenz.report.table import Cell, Table, words
+from kadenz.report.table import Cell, Table, text_cell
 from kadenz.report.tables import Named
 
 FAMILY = "hartstone/"
@@ -43,15 +43,15 @@ def breakdown_table(runs: Named) -> Table | None:
 def _row(label: str, record: RecordResult, breakdown: Breakdown) -> tuple[Cell, ...]:
     steps = [str(step) for step in (breakdown.kept_step, breakdown.missed_step) if step is not None]
     return (
-        words(label),
-        words(record.bench.removeprefix(FAMILY).upper()),
-        words(str(record.params.get("experiment", ""))),
+        text_cell(label),
+        text_cell(record.bench.removeprefix(FAMILY).upper()),
+        text_cell(str(record.params.get("experiment", ""))),
         _percent(breakdown.baseline),
         _percent(breakdown.kept),
         _percent(breakdown.missed),
-        words(" to ".join(steps)),
+        text_cell(" to ".join(steps)),
         Cell(str(breakdown.probes), breakdown.probes),
-        words(_remark(breakdown)),
+        text_cell(_remark(breakdown)),
     )
 
 

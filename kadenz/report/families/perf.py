@@ -7,7 +7,7 @@ from kadenz.analysis.results import RecordResult
 from kadenz.analysis.structures.tick_split import Part, TickSplit
 from kadenz.report import digits, labels
 from kadenz.report.families import Family
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 
 FAMILY = "perf/"
@@ -46,8 +46,8 @@ def _row(label: str, record: RecordResult, split: TickSplit) -> tuple[Cell, ...]
         return figure(part.max if part else None, unit)
 
     return (
-        words(label),
-        words(record.bench.removeprefix(FAMILY) + (f", {by}" if by else "")),
+        text_cell(label),
+        text_cell(record.bench.removeprefix(FAMILY) + (f", {by}" if by else "")),
         _count(split.cold),
         largest(split.cold),
         _count(split.ticked),
@@ -55,7 +55,7 @@ def _row(label: str, record: RecordResult, split: TickSplit) -> tuple[Cell, ...]
         _count(split.plain),
         figure(split.plain.median if split.plain else None, unit),
         largest(split.plain),
-        words(labels.unit(unit)),
+        text_cell(labels.unit(unit)),
         badge(unit),
     )
 

@@ -11,7 +11,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.units import Unit
 from kadenz.report import digits, labels
 from kadenz.report.families import Family
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 from kadenz.stats.errors import Undefined
 from kadenz.stats.estimate import Estimate
@@ -138,13 +138,13 @@ def _figure(label: str, rhealstone: RhealstoneResult) -> list[tuple[Cell, ...]]:
     why = f"n/a: {rhealstone.reason}" if rhealstone.reason else "" if rate else f"n/a: {_NOT_TIME}"
     rows.append(
         (
-            words(label),
-            words("Rhealstones per second"),
+            text_cell(label),
+            text_cell("Rhealstones per second"),
             inverse,
             Cell(ends),
-            words("1/s" if rate else ""),
+            text_cell("1/s" if rate else ""),
             badge(rhealstone.unit),
-            words(why or "1 / mean"),
+            text_cell(why or "1 / mean"),
         )
     )
     return rows
@@ -152,13 +152,13 @@ def _figure(label: str, rhealstone: RhealstoneResult) -> list[tuple[Cell, ...]]:
 
 def _row(label: str, name: str, mean: Estimate | None, unit: Unit, remark: str) -> tuple[Cell, ...]:
     return (
-        words(label),
-        words(name),
+        text_cell(label),
+        text_cell(name),
         figure(mean.value, unit) if mean else Cell("n/a"),
         Cell(digits.interval(mean.low, mean.high, unit) if mean else ""),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
-        words(remark),
+        text_cell(remark),
     )
 
 

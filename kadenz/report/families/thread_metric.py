@@ -9,7 +9,7 @@ from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.structures.windows import Windows
 from kadenz.report import digits, labels
 from kadenz.report.families import Family
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 
 SAMPLED = "-sampled"
@@ -79,14 +79,14 @@ def _row(
             figure(lane.summary.max, unit),
         ]
     return (
-        words(label),
-        words(name + words_of),
+        text_cell(label),
+        text_cell(name + words_of),
         Cell(f"{counted.windows:,}", counted.windows),
         Cell(f"{counted.operations:,}", counted.operations),
         figure(counted.per_operation, unit),
         *cells,
         Cell(str(_COUNTS.get(name, 1)), _COUNTS.get(name, 1)),
-        words(labels.unit(unit)),
+        text_cell(labels.unit(unit)),
         badge(unit),
     )
 

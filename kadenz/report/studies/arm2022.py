@@ -15,7 +15,7 @@ from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.report import digits, labels
 from kadenz.report.studies.rows import CLASSES_DIFFER, as_printed
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 from kadenz.stats.periods import read_from_counters
 from kadenz.stats.summary import Summary
@@ -100,13 +100,13 @@ def _printed(figures: Sequence[PublishedFigure], title: str) -> tuple[Cell, ...]
     by = {figure.statistic: figure for figure in figures}
     first = figures[0]
     return (
-        words(title),
-        words("published", "published"),
-        words(first.system.name),
-        words(first.kernel),
+        text_cell(title),
+        text_cell("published", "published"),
+        text_cell(first.system.name),
+        text_cell(first.kernel),
         Cell(digits.ABSENT),
         *(as_printed(by.get(name)) for name in _STATISTICS),
-        words(first.unit),
+        text_cell(first.unit),
         badge(first.system),
     )
 
@@ -118,16 +118,16 @@ def _row(
     sd = None if summary.sd is None else unit.figure(summary.sd)
     variance = None if sd is None else sd * sd
     return (
-        words(what),
-        words(whose, "ours"),
-        words(labels.figure_label(label, run, record.bench)),
-        words(labels.kernel(run)),
+        text_cell(what),
+        text_cell(whose, "ours"),
+        text_cell(labels.figure_label(label, run, record.bench)),
+        text_cell(labels.kernel(run)),
         Cell(digits.count(summary.n), summary.n),
         figure(summary.mean, unit),
         Cell(digits.number(variance), variance),
         figure(summary.min, unit),
         figure(summary.max, unit),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
     )
 
@@ -136,11 +136,11 @@ def _measured(run: RunResult, benchmark: str) -> Iterator[tuple[str, RecordResul
     """Our records for a published row: how they differ, the record, its description."""
     if benchmark in (_SAME, _CROSS):
         for record in run.find(_SWITCH, core_a=0, core_b=int(benchmark == _CROSS)):
-            yield from _one("", record)
+            yield from _main_summary("", record)
     elif benchmark == _GIVE:
         for record in run.find(_OUR_GIVE, waiter=1):
             other = record.params.get("core_b") != record.params.get("core_a")
-            yield from _one(f", to {'the other' if other else 'its own'} core", record)
+            yield from _main_summary(f", to {'the other' if other else 'its own'} core", record)
     else:
         for record in run.find(_PERIODIC):
             which, how = _PERIODS.get(str(record.params.get("migrate")), ("", ""))
@@ -150,7 +150,7 @@ def _measured(run: RunResult, benchmark: str) -> Iterator[tuple[str, RecordResul
                 yield f"{bound} ({periods.moved:,} migrations)", record, periods.whole
 
 
-def _one(detail: str, record: RecordResult) -> Iterator[tuple[str, RecordResult, Summary]]:
+def _main_summary(detail: str, record: RecordResult) -> Iterator[tuple[str, RecordResult, Summary]]:
     if record.main is not None and record.main.summary is not None:
         yield detail, record, record.main.summary
 
@@ -259,11 +259,11 @@ def _ways_to_9_s(
     for record, periods in measured:
         how = _PERIODS[str(record.params["migrate"])][1]
         yield (
-            words(f"nothing but migrations: {how}"),
-            words(label),
+            text_cell(f"nothing but migrations: {how}"),
+            text_cell(label),
             *(figure(getattr(periods.whole, name), record.unit) for name in ("mean", "min", "max")),
-            words(record.unit.label),
-            words(f"at most {_in_ms(periods.whole, periods.hz).max:,.1f} ms"),
+            text_cell(record.unit.label),
+            text_cell(f"at most {_in_ms(periods.whole, periods.hz).max:,.1f} ms"),
         )
         groups = [
             (_in_ms(crossing.summary, periods.hz), apart * (crossing.begin - crossing.end))
@@ -286,19 +286,37 @@ def _as_published(
 ) -> tuple[Cell, ...]:
     values = [printed[benchmark, name] for name in ("mean", "min", "max")]
     cells = (Cell(digits.printed(value), value) for value in values)
-    return (words(what), words("ESP32", "published"), *cells, words("ms"), words(""))
+    return (
+        text_cell(what),
+        text_cell("ESP32", "published"),
+        *cells,
+        text_cell("ms"),
+        text_cell(""),
+    )
 
 
 def _way(what: str, label: str, record: RecordResult, verdict: str) -> Iterator[tuple[Cell, ...]]:
     summary = record.main.summary if record.main is not None else None
     if summary is not None:
         cells = (figure(getattr(summary, name), record.unit) for name in ("mean", "min", "max"))
-        yield (words(what), words(label), *cells, words(record.unit.label), words(verdict))
+        yield (
+            text_cell(what),
+            text_cell(label),
+            *cells,
+            text_cell(record.unit.label),
+            text_cell(verdict),
+        )
 
 
 def _calculated(what: str, label: str, summary: Summary, verdict: str) -> tuple[Cell, ...]:
     cells = (Cell(f"{value:,.3f}", value) for value in (summary.mean, summary.min, summary.max))
-    return (words(what), words(f"{label}, calculated"), *cells, words("ms"), words(verdict))
+    return (
+        text_cell(what),
+        text_cell(f"{label}, calculated"),
+        *cells,
+        text_cell("ms"),
+        text_cell(verdict),
+    )
 
 
 def _short(run: RunResult, record: RecordResult, printed: dict[tuple[str, str], float]) -> str:
@@ -345,14 +363,14 @@ def contention(runs: Named) -> Table | None:
     """The cost of a kernel call by the rate of the other core's calls. None without one."""
     rows = [
         (
-            words(label),
-            words(str(record.params["call"])),
-            words(_OTHERS[str(record.params["other_core"])]),
+            text_cell(label),
+            text_cell(str(record.params["call"])),
+            text_cell(_OTHERS[str(record.params["other_core"])]),
             Cell(digits.number(lane.other_rate), lane.other_rate),
             figure(lane.summary.median, record.unit),
             figure(lane.summary.mean, record.unit),
             figure(lane.summary.max, record.unit),
-            words(record.unit.label),
+            text_cell(record.unit.label),
             badge(record.unit),
         )
         for label, run in runs

@@ -15,7 +15,7 @@ from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
 from kadenz.report.jitter_tables import remaining
 from kadenz.report.svg.panel import Caption, Plot
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 
 PAPER, TABLE = "cereia2011", "Table I"
@@ -163,13 +163,13 @@ def _printed(figures: list[PublishedFigure], kernel: str, load: str) -> tuple[Ce
     by = {figure.statistic: figure for figure in figures}
     first = figures[0]
     return (
-        words("published", "published"),
-        words(first.system.name),
-        words(kernel),
-        words(load),
+        text_cell("published", "published"),
+        text_cell(first.system.name),
+        text_cell(kernel),
+        text_cell(load),
         Cell("1,000,000", 1_000_000),
         *(Cell(digits.printed(by[name].value), by[name].value) for name in STATISTICS),
-        words(first.unit),
+        text_cell(first.unit),
         badge(first.system),
     )
 
@@ -180,13 +180,13 @@ def _measured(edge_lane: EdgeLane) -> tuple[Cell, ...]:
     summary, unit = lane.jitter.summary, record.unit
     place = labels.lane(record, lane)
     return (
-        words("ours", "ours"),
-        words(f"{label} {place}".strip()),
-        words(f"{labels.kernel(run)}, {preempt_of(run)}"),
-        words(load_of(run)),
+        text_cell("ours", "ours"),
+        text_cell(f"{label} {place}".strip()),
+        text_cell(f"{labels.kernel(run)}, {preempt_of(run)}"),
+        text_cell(load_of(run)),
         Cell(digits.count(summary.n), summary.n),
         *(figure(getattr(summary, name), unit) for name in STATISTICS),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
     )
 
@@ -196,13 +196,13 @@ def _absent(kernel: str, load: str) -> tuple[Cell, ...]:
     tuned = " tuned as cereia2011-case2" if "hrtimer thread" in kernel else ""
     why = f"not measured: no run under PREEMPT_RT{tuned} here" if rt else "not measured"
     return (
-        words("ours", "ours"),
-        words(why, "status na"),
-        words("PREEMPT_RT" if rt else "without PREEMPT_RT"),
-        words(load),
+        text_cell("ours", "ours"),
+        text_cell(why, "status na"),
+        text_cell("PREEMPT_RT" if rt else "without PREEMPT_RT"),
+        text_cell(load),
         *(Cell(digits.ABSENT) for _ in range(5)),
-        words(""),
-        words(""),
+        text_cell(""),
+        text_cell(""),
     )
 
 

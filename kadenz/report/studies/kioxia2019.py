@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kadenz.analysis.published import PublishedFigure
 from kadenz.config.manifest import BuildEntry
 from kadenz.report import footprint, labels
-from kadenz.report.table import Cell, Table, words
+from kadenz.report.table import Cell, Table, text_cell
 from kadenz.report.tables import Named
 
 PAPER, SIZES = "kioxia2019", "Code size"
@@ -70,9 +70,9 @@ def _differences(base: BuildEntry, build: BuildEntry) -> dict[str, float]:
 
 def _row(what: str, whose: str, system: str, kernel: str, percent: float) -> tuple[Cell, ...]:
     return (
-        words(_TITLES[what]),
-        words(whose, whose),
-        words(system),
-        words(kernel),
+        text_cell(_TITLES[what]),
+        text_cell(whose, whose),
+        text_cell(system),
+        text_cell(kernel),
         Cell(f"{percent:+.1f}", percent),
     )

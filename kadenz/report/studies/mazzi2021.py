@@ -10,7 +10,7 @@ from kadenz.analysis.results import RunResult
 from kadenz.analysis.structures.batch import Batch
 from kadenz.report import digits, labels
 from kadenz.report.studies.rows import CLASSES_DIFFER, as_printed
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 
 PAPER = "mazzi2021"
@@ -64,9 +64,19 @@ def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
         for statistic, what in (("total", "for 50,000 iterations"), ("mean", "for one iteration")):
             by_bench = {f.benchmark: f for f in figures if f.statistic == statistic}
             cells = [as_printed(by_bench.get(bench)) for bench, _ in _METRICS]
-            head = (words("published", "published"), words(figures[0].system.name), words(kernel))
+            head = (
+                text_cell("published", "published"),
+                text_cell(figures[0].system.name),
+                text_cell(kernel),
+            )
             rows.append(
-                (*head, words(what), *cells, words(figures[0].unit), badge(figures[0].system))
+                (
+                    *head,
+                    text_cell(what),
+                    *cells,
+                    text_cell(figures[0].unit),
+                    badge(figures[0].system),
+                )
             )
     return rows
 
@@ -81,12 +91,12 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
             continue
         rows.append(
             (
-                words("ours", "ours"),
-                words(f"{labels.board(run)} ({run.manifest.target.tier})"),
-                words(labels.kernel(run)),
-                words(what),
+                text_cell("ours", "ours"),
+                text_cell(f"{labels.board(run)} ({run.manifest.target.tier})"),
+                text_cell(labels.kernel(run)),
+                text_cell(what),
                 *(Cell(digits.ABSENT) if cell is None else cell for cell in cells),
-                words(run.unit.label),
+                text_cell(run.unit.label),
                 badge(run.unit),
             )
         )
@@ -102,7 +112,7 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
         unit, batch = batches.get(bench, (run.unit, None))
         return None if batch is None else figure(batch.total, unit)
 
-    def one(bench: str) -> Cell | None:
+    def per_iteration(bench: str) -> Cell | None:
         unit, batch = batches.get(bench, (run.unit, None))
         return None if batch is None else figure(batch.per_iteration, unit)
 
@@ -115,6 +125,6 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
     times = f"{next(iter(counts)):,}" if len(counts) == 1 else "all"
     return [
         (f"for {times} iterations", total),
-        ("for one iteration", one),
+        ("for one iteration", per_iteration),
         ("sample by sample, median", single),
     ]

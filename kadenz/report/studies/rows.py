@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.report import digits, labels
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.stats.summary import Summary
 
 CLASSES_DIFFER = (
@@ -76,11 +76,11 @@ def printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
         cells = [as_printed(by_statistic.get(name)) for name in STATISTICS]
         rows.append(
             (
-                words("published", "published"),
-                words(system.name),
-                words(system.kernel),
+                text_cell("published", "published"),
+                text_cell(system.name),
+                text_cell(system.kernel),
                 *cells,
-                words(first.unit),
+                text_cell(first.unit),
                 badge(first.system),
             )
         )
@@ -93,15 +93,15 @@ def measured(label: str, run: RunResult, record: RecordResult) -> tuple[Cell, ..
     assert summary is not None
     unit = record.unit
     return (
-        words("ours", "ours"),
-        words(
+        text_cell("ours", "ours"),
+        text_cell(
             labels.figure_label(
                 f"{labels.board(run)} ({run.manifest.target.tier})", run, record.bench
             )
         ),
-        words(labels.kernel(run)),
+        text_cell(labels.kernel(run)),
         *(figure(getattr(summary, name), unit) for name in STATISTICS),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
     )
 

@@ -9,7 +9,7 @@ from kadenz.analysis.published import PublishedFigure, matches
 from kadenz.analysis.results import RecordResult
 from kadenz.report import labels
 from kadenz.report.studies.rows import CLASSES_DIFFER, STATISTICS, as_printed, whole_summary
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 from kadenz.stats.summary import Summary
 
@@ -60,15 +60,15 @@ def _beside(
 ) -> tuple[Cell, ...]:
     unit = record.unit
     return (
-        words(record.bench),
-        words(point),
-        words(row.statistic),
+        text_cell(record.bench),
+        text_cell(point),
+        text_cell(row.statistic),
         as_printed(row),
-        words(row.unit),
+        text_cell(row.unit),
         badge(row.system),
-        words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
+        text_cell(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
         figure(getattr(summary, row.statistic), unit),
-        words(unit.label),
+        text_cell(unit.label),
         badge(unit),
-        words(label),
+        text_cell(label),
     )

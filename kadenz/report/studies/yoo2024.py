@@ -15,7 +15,7 @@ from kadenz.report import digits, labels
 from kadenz.report.studies.rows import measured, printed, statistics_table, whole_summary
 from kadenz.report.svg.lines import Line, lines
 from kadenz.report.svg.panel import Caption, Plot
-from kadenz.report.table import Cell, Table, badge, figure, words
+from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 
 PAPER = "yoo2024"
@@ -40,14 +40,14 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     for bench, name in _MECHANISMS:
         published = [f for f in boards if f.benchmark == bench]
         for row in printed(published):
-            rows.append((words(name), *row))
+            rows.append((text_cell(name), *row))
             kinds.append("published")
         for label, run in runs:
             if run.manifest.target.tier in ("host", "guest"):
                 continue
             for record in run.find(bench):
                 if record.main is not None and record.main.summary is not None:
-                    rows.append((words(name), *measured(label, run, record)))
+                    rows.append((text_cell(name), *measured(label, run, record)))
                     kinds.append("ours")
                     ours.append(run)
     return statistics_table(
@@ -63,7 +63,7 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
 def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     """Scheduling latency on Linux. None if no run measured it."""
     published = [f for f in figures if f.paper == PAPER and f.where == TABLE_4]
-    rows = [(words("Wake-up latency"), *row) for row in printed(published)]
+    rows = [(text_cell("Wake-up latency"), *row) for row in printed(published)]
     kinds = ["published"] * len(rows)
     ours = 0
     for label, run in runs:
@@ -72,7 +72,7 @@ def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         for record in run.find("cyclic/wakeup-latency"):
             summary = whole_summary(record)
             if summary is not None and record.params.get("migrate", "none") == "none":
-                rows.append((words("Wake-up latency"), *measured(label, run, record)))
+                rows.append((text_cell("Wake-up latency"), *measured(label, run, record)))
                 kinds.append("ours")
                 ours += 1
     return statistics_table(
@@ -93,12 +93,12 @@ def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         limit = f"below {digits.printed(row.value)}"
         rows.append(
             (
-                words("published", "published"),
-                words(f"{row.system.name}, {row.kernel}"),
-                words(row.parameters["joint"]),
+                text_cell("published", "published"),
+                text_cell(f"{row.system.name}, {row.kernel}"),
+                text_cell(row.parameters["joint"]),
                 Cell(limit, row.value),
                 Cell(digits.ABSENT),
-                words(row.unit),
+                text_cell(row.unit),
                 badge(row.system),
             )
         )
@@ -110,11 +110,11 @@ def figure_15(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
                 continue
             rows.append(
                 (
-                    words("ours", "ours"),
-                    words(labels.figure_label(label, run, POSITION_ERROR)),
-                    words(str(record.params["joint"])),
+                    text_cell("ours", "ours"),
+                    text_cell(labels.figure_label(label, run, POSITION_ERROR)),
+                    text_cell(str(record.params["joint"])),
                     *(figure(value, record.unit) for value in largest if value is not None),
-                    words(record.unit.label),
+                    text_cell(record.unit.label),
                     badge(record.unit),
                 )
             )

@@ -34,7 +34,7 @@ class Stack:
 class _Bar:
     name: str
     part: str = ""
-    own: int = 0
+    self_count: int = 0
     total: int = 0
     above: dict[str, _Bar] = field(default_factory=dict)
 
@@ -89,7 +89,7 @@ def _tree(stacks: Sequence[Stack]) -> _Bar:
         for name in stack.path:
             at = at.above.setdefault(name, _Bar(name))
             at.total += stack.instructions
-        at.own += stack.instructions
+        at.self_count += stack.instructions
         at.part = stack.part
     return root
 
@@ -116,7 +116,8 @@ def _draw(
         width = child.total * scale
         if width >= _LEAST:
             number = parts.index(child.part) if child.part in parts else 0
-            tooltip = f"{child.name} ({child.part}): {child.total:,} {units}, {child.own:,} its own"
+            counts = f"{child.total:,} {units}, {child.self_count:,} its own"
+            tooltip = f"{child.name} ({child.part}): {counts}"
             drawn = el(
                 "rect",
                 x=x,

@@ -21,7 +21,7 @@ class Key:
     """Words, and the CSS class of their box; no class, no box. The symbol of the system with this
     number stands instead of a box."""
 
-    words: str
+    label: str
     class_: str = ""
     system: int | None = None
 
@@ -33,7 +33,7 @@ class Legend:
         self._placed: list[tuple[Key, float, int]] = []
         x, row = left, 0
         for key in keys:
-            wide = _GAP + LETTER * len(key.words)
+            wide = _GAP + LETTER * len(key.label)
             if self._placed and x + wide > width:
                 x, row = left, row + 1
             self._placed.append((key, x, row))
@@ -47,7 +47,7 @@ class Legend:
     @staticmethod
     def _key(key: Key, x: float, row: int, top: float) -> str:
         y = top + _ROW * row
-        label = text(x + _BOX + 4, y + _BOX - 1, key.words)
+        label = text(x + _BOX + 4, y + _BOX - 1, key.label)
         if key.system is not None:
             return symbol(key.system, x + _BOX / 2, y + _BOX / 2) + label
         if not key.class_:

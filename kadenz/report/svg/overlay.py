@@ -29,7 +29,7 @@ class Curve:
     """
 
     letter: str
-    words: str
+    label: str
     points: Sequence[tuple[float, float]]
     floor: float
     style: int
@@ -86,9 +86,9 @@ def overlay(
         panel.add(text(at, panel.top - 8, label, "duet", anchor="middle"))
     for curve in curves:
         steps = _steps(panel, curve, x, y)
-        panel.add(el("path", title(curve.words), d=steps, class_=stroke(curve.style)))
+        panel.add(el("path", title(curve.label), d=steps, class_=stroke(curve.style)))
     _letters(panel, curves, x, y)
-    described = "; ".join(curve.words for curve in curves)
+    described = "; ".join(curve.label for curve in curves)
     due = "".join(f" {label[0].upper()}{label[1:]}." for _, label in deadlines)
     return panel.finish(name, f"Share at or above a value. {described}.{due}")
 

@@ -62,7 +62,7 @@ class Panel:
         self.height += self._further
 
     @property
-    def _words(self) -> list[tuple[str, str]]:
+    def _head_lines(self) -> list[tuple[str, str]]:
         """The lines of text above the plot, each with its class."""
         share = self.width / WIDTH
         heads = _lines(self.heading, int(HEADING_LETTERS * share))
@@ -73,7 +73,7 @@ class Panel:
 
     @property
     def _further(self) -> float:
-        return LINE * max(len(self._words) - 2, 0)
+        return LINE * max(len(self._head_lines) - 2, 0)
 
     @property
     def top(self) -> float:
@@ -133,7 +133,7 @@ class Panel:
             el("desc", escape(description)),
             *(
                 text(0, 13 + LINE * n, text_line, css)
-                for n, (text_line, css) in enumerate(self._words)
+                for n, (text_line, css) in enumerate(self._head_lines)
             ),
             *self.parts,
             class_="plot",

@@ -26,7 +26,7 @@ class Mark:
     """A ratio of the system with the number `colour`, from 0; a ring if it is somebody else's, or
     the system's own symbol."""
 
-    words: str
+    label: str
     ratio: float
     colour: int
     interval: tuple[float, float] | None = None
@@ -64,7 +64,7 @@ def ratios(rows: Sequence[Row], caption: Caption, *, log: bool = False) -> Plot:
         _row(panel, x, row, panel.top + ROW * (number + 0.5) + 4.0)
     panel.add(_axis(panel, x), legend.drawn(panel.bottom + 20.0))
     described = "; ".join(
-        f"{row.label}: " + ", ".join(f"{mark.words} {_said(mark)}" for mark in row.marks)
+        f"{row.label}: " + ", ".join(f"{mark.label} {_said(mark)}" for mark in row.marks)
         for row in rows
     )
     return panel.finish(caption.name, f"{caption.unit}. {described}.")
@@ -75,7 +75,7 @@ def _keys(rows: Sequence[Row]) -> list[Key]:
     by_colour = {mark.colour: mark for row in rows for mark in row.marks}
     return [
         Key(
-            _clipped(mark.words, KEY_LETTERS), f"d{series(number)}", number if mark.symbol else None
+            _clipped(mark.label, KEY_LETTERS), f"d{series(number)}", number if mark.symbol else None
         )
         for number, mark in sorted(by_colour.items())
     ]
@@ -106,7 +106,7 @@ def _row(panel: Panel, x: Scale, row: Row, y: float) -> None:
         number = series(mark.colour)
         if mark.interval is not None:
             panel.add(line(x(mark.interval[0]), y, x(mark.interval[1]), y, f"l{number}"))
-        tooltip = f"{row.label}, {mark.words}: {_said(mark)}"
+        tooltip = f"{row.label}, {mark.label}: {_said(mark)}"
         if mark.symbol:
             panel.add(symbol(mark.colour, x(mark.ratio), y, tooltip))
             continue

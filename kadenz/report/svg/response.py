@@ -100,7 +100,7 @@ def response(
             el("circle", cx=x(p.size), cy=y(p.median), r=2.6, class_=f"d{colour}"),
             el(
                 "circle",
-                title(_words(p, caption.unit)),
+                title(_tooltip(p, caption.unit)),
                 cx=x(p.size),
                 cy=y(p.median),
                 r=11.0,
@@ -133,7 +133,7 @@ def _fit(fit: Line, sizes: Sequence[float], x: Scale, y: Scale) -> str:
     return path([(x(size), y(fit.fixed + fit.per_byte * size)) for size in along], "fit")
 
 
-def _words(p: Point, unit: str) -> str:
+def _tooltip(p: Point, unit: str) -> str:
     p99 = f"p99 {digits.number(p.p99)}, " if p.p99 is not None else ""
     return (
         f"{p.size:g} bytes: median {digits.number(p.median)}, {p99}"

@@ -20,7 +20,7 @@ class Overlay:
     """A line through the cell centres; `dashed` for a second one."""
 
     values: Floats  # (cells,) in the unit shown
-    words: str
+    label: str
     dashed: bool = False
 
 
@@ -29,7 +29,7 @@ class Ticks:
     """Times in seconds marked at the upper edge, with their label."""
 
     at: Sequence[float]
-    words: str
+    label: str
 
 
 def trace(
@@ -69,14 +69,14 @@ def trace(
     if ticks is not None:
         for at in ticks.at:
             panel.add(line(x(at), panel.top - 6, x(at), panel.top - 1, "cold"))
-        panel.add(text(panel.right, panel.top - 9, ticks.words, "coldt", anchor="end"))
+        panel.add(text(panel.right, panel.top - 9, ticks.label, "coldt", anchor="end"))
     panel.x_axis(x, "seconds")
     return panel.finish(
         caption.name,
         f"Over {digits.number(float(seconds[-1]))} s, from {digits.number(low)} to "
         f"{digits.number(high)} {caption.unit}"
-        + "".join(f"; {overlay.words} drawn through" for overlay in overlays)
-        + (f"; {ticks.words}" if ticks is not None else "")
+        + "".join(f"; {overlay.label} drawn through" for overlay in overlays)
+        + (f"; {ticks.label}" if ticks is not None else "")
         + ".",
     )
 
@@ -102,6 +102,6 @@ def _legend(panel: Panel, overlays: Sequence[Overlay]) -> None:
         up = panel.top - 10.0
         panel.add(
             path([(at, up), (at + 18, up)], "fit" if overlay.dashed else "mark"),
-            text(at + 22, up + 3.5, overlay.words, "v"),
+            text(at + 22, up + 3.5, overlay.label, "v"),
         )
-        at += 30.0 + 6.2 * len(overlay.words)
+        at += 30.0 + 6.2 * len(overlay.label)

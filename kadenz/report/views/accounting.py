@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kadenz.report import labels
 from kadenz.report.sections import Section, rows_fold
-from kadenz.report.table import Cell, Table, whole, words
+from kadenz.report.table import Cell, Table, text_cell, whole
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -30,9 +30,9 @@ def accounting_table(runs: Named) -> Table:
             kind = {"ok": "", "n/a": "status na"}.get(status, "status bad")
             rows.append(
                 (
-                    words(label),
-                    words(record.bench),
-                    words(labels.point(record)),
+                    text_cell(label),
+                    text_cell(record.bench),
+                    text_cell(labels.point(record)),
                     whole(record.planned),
                     whole(record.taken),
                     whole(record.missed, "warn" if record.missed else ""),
@@ -43,7 +43,7 @@ def accounting_table(runs: Named) -> Table:
                     whole(entry.proof.checked),
                     whole(entry.proof.failed, "warn" if entry.proof.failed else ""),
                     Cell(status, status, kind),
-                    words(record.reason),
+                    text_cell(record.reason),
                 )
             )
     return Table.headed(

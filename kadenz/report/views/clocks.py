@@ -11,7 +11,7 @@ from kadenz.analysis.units import CLASS_MEANING
 from kadenz.config.manifest import ClockEntry, Distribution
 from kadenz.report import digits
 from kadenz.report.sections import Section, Text
-from kadenz.report.table import Cell, Table, badge, whole, words
+from kadenz.report.table import Cell, Table, badge, text_cell, whole
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -48,17 +48,17 @@ def clock_table(runs: Named) -> Table:
             monotonic += f", {clock.backward_steps:,} steps back"
         rows.append(
             (
-                words(label),
+                text_cell(label),
                 badge(run.unit),
-                words(clock.name),
-                words(_rate(clock), "status bad" if clock.deviates else ""),
+                text_cell(clock.name),
+                text_cell(_rate(clock), "status bad" if clock.deviates else ""),
                 whole(clock.bits),
-                words(clock.unit),
+                text_cell(clock.unit),
                 _distribution(clock.resolution),
                 _distribution(clock.read_cost),
-                words(monotonic, "status bad" if clock.backward_steps else ""),
-                words(clock.checked_against or "nothing"),
-                words(
+                text_cell(monotonic, "status bad" if clock.backward_steps else ""),
+                text_cell(clock.checked_against or "nothing"),
+                text_cell(
                     digits.ABSENT
                     if clock.rate_error_ppm is None
                     else f"{clock.rate_error_ppm:+.3g} ppm"
@@ -77,8 +77,8 @@ def clock_table(runs: Named) -> Table:
 
 def _distribution(distribution: Distribution | None) -> Cell:
     if distribution is None:
-        return words("not measured")
+        return text_cell("not measured")
     text = " / ".join(
         digits.number(v) for v in (distribution.min, distribution.median, distribution.max)
     )
-    return words(f"{text} (n {distribution.n:,})")
+    return text_cell(f"{text} (n {distribution.n:,})")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kadenz.analysis.differences import differences
 from kadenz.report.sections import Block, Section, rows_fold
-from kadenz.report.table import Table, words
+from kadenz.report.table import Table, text_cell
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -47,8 +47,8 @@ def difference_table(runs: Named, *, disagreeing: bool) -> Table | None:
         columns=("What", *(label for label, _ in runs)),
         rows=tuple(
             (
-                words(f"{difference.group}: {difference.key}"),
-                *(words(value, "long") for value in difference.values),
+                text_cell(f"{difference.group}: {difference.key}"),
+                *(text_cell(value, "long") for value in difference.values),
             )
             for difference in selected
         ),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kadenz.report.sections import Section
-from kadenz.report.table import Table, whole, words
+from kadenz.report.table import Table, text_cell, whole
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -25,9 +25,9 @@ def event_table(runs: Named) -> Table | None:
     """Every kind of event of every run, by label; None if no target reported any."""
     rows = [
         (
-            words(label),
-            words(event.text),
-            words(event.reaction),
+            text_cell(label),
+            text_cell(event.text),
+            text_cell(event.reaction),
             whole(event.count),
             whole(event.first_cycle),
             whole(event.last_cycle),

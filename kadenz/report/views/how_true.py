@@ -24,7 +24,7 @@ from kadenz.report.sections import Section, Text, plotted
 from kadenz.report.studies.rows import as_printed
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.svg.ratios import Mark, Row, ratios
-from kadenz.report.table import Cell, Table, badge, words
+from kadenz.report.table import Cell, Table, badge, text_cell
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -38,7 +38,7 @@ _LEAD = (
 # The least exact first. Class hosted makes no claim about a board, so it is not shown.
 CLASSES: tuple[ClockClass, ...] = ("instruction", "cycle-model", "cycle-exact", "hardware")
 STATISTICS = ("mean", "median", "max")
-_OWN = frozenset({"clock"})  # families that measure the clock, not the kernel
+_CLOCK_FAMILIES = frozenset({"clock"})  # families that measure the clock, not the kernel
 _Machine = tuple[str, str]  # board, kernel with its version
 _Point = tuple[str, NamedParams]  # benchmark and parameters
 _ByClass = dict[ClockClass, tuple[RunResult, RecordResult]]
@@ -60,13 +60,13 @@ class _Line:
     """A lane statistic of one point by class, the least exact first, with published figures."""
 
     key: _Key
-    found: dict[ClockClass, Figure]
+    figures: dict[ClockClass, Figure]
     published: list[PublishedFigure]
 
     @property
     def record(self) -> RecordResult:
         """The least exact class's."""
-        return next(iter(self.found.values())).record
+        return next(iter(self.figures.values())).record
 
 
 def sections(report: Report) -> Iterator[Section]:
@@ -161,7 +161,7 @@ def _records(run: RunResult, named: Points) -> dict[_Point, RecordResult]:
     return {
         (record.bench, named.of(record.bench, record.params)): record
         for record in run.records
-        if record.usable and record.bench.partition("/")[0] not in _OWN
+        if record.usable and record.bench.partition("/")[0] not in _CLOCK_FAMILIES
     }
 
 
@@ -212,13 +212,13 @@ def _rows(
         rows: list[PublishedFigure | None] = [*line.published] or [None]
         for row in rows:
             yield (
-                words(machine),
-                words(line.record.bench),
-                words(labels.point(line.record, hide=same[line.record.bench])),
-                words(line.key[0]),
-                words(line.key[1]),
-                *_beside(line.found),
-                *_published(row, line.found),
+                text_cell(machine),
+                text_cell(line.record.bench),
+                text_cell(labels.point(line.record, hide=same[line.record.bench])),
+                text_cell(line.key[0]),
+                text_cell(line.key[1]),
+                *_beside(line.figures),
+                *_published(row, line.figures),
             )
 
 
@@ -250,7 +250,7 @@ def plots(published: Sequence[PublishedFigure], runs: Named) -> list[Plot]:
 
 def _marks(line: _Line) -> tuple[tuple[Mark, ...], ClockClass | None]:
     """A mark for each less exact class, for the interval of a model, and for a published figure."""
-    counts = _counts(line.found)
+    counts = _counts(line.figures)
     best = _best(counts)
     if best is None or not counts[best].value:
         return (), None
@@ -287,39 +287,41 @@ def _beside(figures: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     interval = "" if span is None else " to ".join(digits.number(end) for end in span)
     return (
         *(_cell(figures.get(kind)) for kind in CLASSES),
-        words(interval),
+        text_cell(interval),
         *(
-            words("") if best is None or kind == best else _ratio(counts.get(kind), counts[best])
+            text_cell("")
+            if best is None or kind == best
+            else _ratio(counts.get(kind), counts[best])
             for kind in CLASSES[:-1]
         ),
-        words("") if best is None else Cell(best, best, f"badge {best}"),
+        text_cell("") if best is None else Cell(best, best, f"badge {best}"),
     )
 
 
 def _published(row: PublishedFigure | None, figures: dict[ClockClass, Figure]) -> tuple[Cell, ...]:
     if row is None:
-        return (words(""),) * 4
+        return (text_cell(""),) * 4
     ours = next((figures[kind] for kind in reversed(CLASSES) if kind in figures), None)
     comparable = ours is not None and ours.record.unit.label == row.unit
     value = as_printed(row)
     return (
         Cell(f"{value.text} {row.unit}", row.value),
         badge(row.system),
-        words(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
+        text_cell(f"{row.system.name}, {row.kernel}, {row.paper} {row.where}"),
         Cell(f"{ours.value / row.value:.2f}", ours.value / row.value)
         if comparable and ours is not None and row.value
-        else words(""),
+        else text_cell(""),
     )
 
 
 def _cell(of: Figure | None) -> Cell:
     if of is None:
-        return words("")
+        return text_cell("")
     return Cell(f"{digits.number(of.value)} {of.record.unit.label}", of.value)
 
 
 def _ratio(of: Figure | None, exact: Figure) -> Cell:
     if of is None or not exact.value:
-        return words("")
+        return text_cell("")
     ratio = of.value / exact.value
     return Cell(f"{ratio:.3f}", ratio)

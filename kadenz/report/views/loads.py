@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kadenz.report.loads import rate_text
 from kadenz.report.sections import Section
-from kadenz.report.table import Cell, Table, words
+from kadenz.report.table import Cell, Table, text_cell
 from kadenz.report.tables import Named
 from kadenz.report.views import Report
 
@@ -26,17 +26,19 @@ def load_table(runs: Named) -> Table | None:
     """Every load of every run, by label; None if no run had any."""
     rows = [
         (
-            words(label),
-            words(entry.name),
-            words(entry.title),
+            text_cell(label),
+            text_cell(entry.name),
+            text_cell(entry.title),
             Cell(str(entry.workers), entry.workers),
-            words(", ".join(map(str, entry.cpus))),
-            words(", ".join(f"{key.replace('_', ' ')} {v}" for key, v in entry.settings.items())),
+            text_cell(", ".join(map(str, entry.cpus))),
+            text_cell(
+                ", ".join(f"{key.replace('_', ' ')} {v}" for key, v in entry.settings.items())
+            ),
             _cell(entry.idle_rate),
             _cell(entry.rate_before),
             _cell(entry.rate),
-            _cell(min(entry.record_rates.values())) if entry.record_rates else words(""),
-            words(entry.unit),
+            _cell(min(entry.record_rates.values())) if entry.record_rates else text_cell(""),
+            text_cell(entry.unit),
             _cell(entry.cpu_percent),
             Cell("yes", "yes") if entry.verified else Cell(f"no: {entry.reason}", "no", "warn"),
         )

@@ -10,7 +10,7 @@ from kadenz.analysis.stored import stored_line
 from kadenz.report import labels
 from kadenz.report.loads import described
 from kadenz.report.sections import Fold, Section
-from kadenz.report.table import Table, words
+from kadenz.report.table import Table, text_cell
 from kadenz.report.views import Report
 
 PLACE = 110
@@ -81,5 +81,5 @@ def manifest_table(label: str, run: RunResult) -> Table:
         "What | Value",
         name=labels.slug("manifest", label),
         title=f"Manifest: {label}",
-        rows=tuple((words(key), words(value, "long")) for key, value in rows if value),
+        rows=tuple((text_cell(key), text_cell(value, "long")) for key, value in rows if value),
     )

@@ -22,7 +22,7 @@ _LEAD = (
     "as with the fewest wait states."
 )
 _WAIT = "_wait"
-_OWN = frozenset({"clock"})  # families that measure the clock, not memory
+_CLOCK_FAMILIES = frozenset({"clock"})  # families that measure the clock, not memory
 _Same = tuple[str, str, str, tuple[tuple[str, str], ...]]  # target, instrument, memory, the rest
 
 
@@ -100,7 +100,7 @@ def _median(record: RecordResult) -> float:
     """In the unit shown; 0 if there is none."""
     family = record.bench.partition("/")[0]
     lane = record.main
-    if family in _OWN or lane is None or lane.summary is None:
+    if family in _CLOCK_FAMILIES or lane is None or lane.summary is None:
         return 0.0
     return record.unit.figure(lane.summary.median)
 
