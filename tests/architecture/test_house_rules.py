@@ -24,6 +24,8 @@ FUNCTION_LINES = 60
 WORDS = 4  # of a docstring, at least
 PARAMETERS = 7
 C_SOURCE = {".c", ".h", ".cpp", ".hpp"}
+# Grammar, no nouns of the field; also with underscores or capitals: `_Found`, `_OWN`.
+NO_NAMES = {"found", "one", "words", "own", "made"}
 OTHERS = ("tx_",)  # names of another interface, whose signatures are its own
 # Data and generated files, which are not read from top to bottom.
 NO_SOURCE = {".lock", ".csv", ".json", ".svg", ".png", ".npy", ".bin", ".kdz", ".txt"}
@@ -276,3 +278,85 @@ def test_no_string_shows_a_placeholder() -> None:
             if any(re.search(r"\{[a-z_.]+\}", str(text)) for text in texts):
                 found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
     assert found == []
+
+
+def bound(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every name that a module gives, with its line: of variables, parameters, fields, functions,
+    classes, imports and patterns."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                pass
+            case ast.arg(arg=name) | ast.alias(asname=str(name)) | ast.alias(name=name):
+                pass
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                pass
+            case ast.ClassDef(name=name) | ast.ExceptHandler(name=str(name)):
+                pass
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                pass
+            case ast.MatchMapping(rest=str(name)):
+                pass
+            case _:
+                continue
+        yield node.lineno, name.rpartition(".")[2]
+
+
+def test_a_name_says_what_it_holds() -> None:
+    """Also of the modules. Files keep their keys: `field(name="words")` of msgspec."""
+    files = sorted((ROOT / "kadenz").rglob("*.py"))
+    empty = [str(file.relative_to(ROOT)) for file in files if file.stem in NO_NAMES]
+    for file in files:
+        empty += [
+            f"{file.relative_to(ROOT)}:{line}: {name}"
+            for line, name in bound(ast.parse(file.read_text()))
+            if name.strip("_").lower() in NO_NAMES
+        ]
+    assert empty == []
+
+
+def test_every_way_to_bind_a_name_is_seen() -> None:
+    text = """\
+import a.one, b as words
+from c import found
+class _Found:
+    own: int
+    def made(self, one, /, *words, found, **own): self._made = 1
+async def found(): return [one for one in a]
+try: (words, *own), a.b[made] = 1, lambda made: made
+except E as one:
+    with c as found: pass
+for words in a: (own := 1)
+match a:
+    case {"b": 1, **made}: pass
+    case [one, *words] | B() as found: pass
+_OWN = own.words
+"""
+    names = sorted((line, name) for line, name in bound(ast.parse(text)) if name not in "abcself")
+    assert names == [
+        (1, "one"),
+        (1, "words"),
+        (2, "found"),
+        (3, "_Found"),
+        (4, "own"),
+        (5, "_made"),
+        (5, "found"),
+        (5, "made"),
+        (5, "one"),
+        (5, "own"),
+        (5, "words"),
+        (6, "found"),
+        (6, "one"),
+        (7, "made"),
+        (7, "own"),
+        (7, "words"),
+        (8, "one"),
+        (9, "found"),
+        (10, "own"),
+        (10, "words"),
+        (12, "made"),
+        (13, "found"),
+        (13, "one"),
+        (13, "words"),
+        (14, "_OWN"),
+    ]
