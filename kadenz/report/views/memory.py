@@ -73,7 +73,7 @@ def _swept(runs: Named) -> dict[_Same, dict[int, RunResult]]:
     for (_, run), system in zip(runs, systems, strict=True):
         target = run.manifest.target
         for condition in system:
-            # A target without such a memory has a value that is no number.
+            # A target without such a memory has a value that is not a number.
             if condition.kind.endswith(_WAIT) and condition.value.isdecimal():
                 rest = tuple(
                     (other.kind, other.value) for other in system if other.kind != condition.kind
