@@ -39,7 +39,7 @@ def test_every_published_row_is_understood() -> None:
     with (inventory.root() / published.FIGURES).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     figures = published.load()
-    assert len(figures) == len(rows) > 180
+    assert len(figures) == len(rows) > 350
     assert [f.value for f in figures] == [float(row["value"]) for row in rows]
     assert {f.system.clock_class for f in figures} == {"hardware"}
 
@@ -86,5 +86,6 @@ def test_an_unknown_system_is_named_with_its_line(tmp_path: Path) -> None:
         (tmp_path / file).write_text((inventory.root() / file).read_text())
     figures = tmp_path / published.FIGURES
     figures.write_text(figures.read_text() + "x2030,Table 1,Some Board,FreeRTOS,a/b,,mean,1,us,\n")
-    with pytest.raises(ConfigError, match=r"line 18\d: 'Some Board'"):
+    line = len(figures.read_text().splitlines())
+    with pytest.raises(ConfigError, match=rf"line {line}: 'Some Board'"):
         published.load([tmp_path])

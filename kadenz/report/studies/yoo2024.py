@@ -36,7 +36,7 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
     rows: list[tuple[Cell, ...]] = []
     kinds: list[str] = []
     ours: list[RunResult] = []
-    boards = [figure for figure in figures if figure.where == TABLE_3]
+    boards = [row for row in figures if (row.paper, row.where) == (PAPER, TABLE_3)]
     for bench, name in _MECHANISMS:
         published = [f for f in boards if f.benchmark == bench]
         for row in printed(published):
