@@ -159,3 +159,26 @@ def test_minimal_applications_are_compared_without_what_scripts_reserve() -> Non
     builds[1][1].minimal = []
     one = footprint.minimal(builds)
     assert one is not None and texts(one.rows)[0][:2] == ["kernel", "400"]
+
+
+def test_objects_of_the_published_chart_are_marked_beside_ours(tmp_path: Path) -> None:
+    builds = []
+    for name, scale in (("arm", 1), ("riscv", 2)):
+        made = image(name, scale)
+        made.footprint[0].file = "kernel/alarm.c"
+        builds.append(made)
+    runs = [
+        ("arm", run(tmp_path, STM32F4, builds[0])),
+        ("riscv", run(tmp_path, HIFIVE1, builds[1])),
+    ]
+    (table,) = kioxia2019.object_tables(published.load(), runs)
+    assert table.columns[2:4] == ("Text, arm", "Text, riscv")
+    assert texts(table.rows) == [
+        ["b.o", "no", "10", "20", "+100.0 %"],
+        ["alarm.o", "yes", "110", "220", "+100.0 %"],
+        ["sum", "yes", "120", "240", "+100.0 %"],
+        ["whole image", "yes", "175", "285", "+62.9 %"],
+    ]
+    absent = table.notes[1].partition("name of: ")[2].rstrip(".").split(", ")
+    assert len(absent) == 29 and "alarm.o" not in absent and "wait.o" in absent
+    assert list(kioxia2019.object_tables(published.load(), runs[:1])) == []

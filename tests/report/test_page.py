@@ -197,6 +197,11 @@ def test_the_studys_table_has_ours_next_to_published(html: Html) -> None:
     assert rows[3][-2:] == ["instructions", "instruction"]
 
 
+def test_remarkable_published_figures_carry_their_remark(page: pages.Page) -> None:
+    table = next(table for table in page.all_tables if table.name == "yoo2024-table-3")
+    assert [note for note in table.notes if "334.70" in note and "STM3240G-EVAL" in note]
+
+
 def test_table_4_has_all_threads_as_one_row(html: Html) -> None:
     table = html.tables["yoo2024-table-4"]
     assert [row[2] for row in table[1:]] == [

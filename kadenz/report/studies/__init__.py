@@ -2,7 +2,8 @@
 """The studies' own table layouts, our figures next to the published ones.
 
 Published rows are shown as printed, in their unit and clock class; ours in ours. Nothing is
-converted and no ratio is formed: the reader must first decide what a ratio would mean.
+converted, except cycles by a study's own equation, and no ratio is formed: the reader must first
+decide what a ratio would mean.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from kadenz.report.studies import (
     arm2022,
     cereia2011,
     kioxia2019,
+    kioxia2019_clock,
     mazzi2021,
+    mazzi2021_switches,
     single_points,
     yoo2024,
 )
@@ -24,7 +27,8 @@ from kadenz.report.tables import Named
 
 _IN_LAYOUTS = {
     *((yoo2024.PAPER, place) for place in (yoo2024.TABLE_3, yoo2024.TABLE_4, yoo2024.FIGURE)),
-    (mazzi2021.PAPER, mazzi2021.TABLE),
+    *((mazzi2021.PAPER, place) for place in (mazzi2021.TABLE, *mazzi2021.FIGURES)),
+    (mazzi2021.PAPER, mazzi2021_switches.TABLE),
     (cereia2011.PAPER, cereia2011.TABLE),
     (kioxia2019.PAPER, kioxia2019.SIZES),
     (arm2022.PAPER, arm2022.PLACE),
@@ -38,8 +42,12 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         yoo2024.table_4(figures, runs),
         yoo2024.figure_15(figures, runs),
         mazzi2021.iteration_table(figures, runs),
+        mazzi2021_switches.switch_table(figures, runs),
         cereia2011.load_table(figures, runs),
         kioxia2019.size_table(figures, runs),
+        *kioxia2019.object_tables(figures, runs),
+        kioxia2019_clock.reading_table(figures, runs),
+        kioxia2019_clock.rate_table(figures, runs),
         arm2022.core_table(figures, runs),
         arm2022.explanations(figures, runs),
         arm2022.contention(runs),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kadenz.analysis.published import PublishedFigure
@@ -111,6 +111,14 @@ def whole_summary(record: RecordResult) -> Summary | None:
     if record.pooled is not None:
         return record.pooled.summary
     return record.main.summary if record.main is not None else None
+
+
+def remarks(published: Iterable[PublishedFigure]) -> tuple[str, ...]:
+    """What is noted about the figures, each remark once, with its place and system."""
+    noted = (
+        f"{row.paper} {row.where}, {row.system.name}: {row.note}." for row in published if row.note
+    )
+    return tuple(dict.fromkeys(noted))
 
 
 def as_printed(row: PublishedFigure | None) -> Cell:

@@ -8,7 +8,13 @@ from collections.abc import Collection, Sequence
 from kadenz.analysis.published import PublishedFigure, matches
 from kadenz.analysis.results import RecordResult
 from kadenz.report import labels
-from kadenz.report.studies.rows import CLASSES_DIFFER, STATISTICS, as_printed, whole_summary
+from kadenz.report.studies.rows import (
+    CLASSES_DIFFER,
+    STATISTICS,
+    as_printed,
+    remarks,
+    whole_summary,
+)
 from kadenz.report.table import Cell, Table, badge, figure, text_cell
 from kadenz.report.tables import Named
 from kadenz.stats.summary import Summary
@@ -19,7 +25,7 @@ def figure_table(
 ) -> Table | None:
     """None if nothing matches. `elsewhere`: paper and place of figures with their own table."""
     rows = []
-    notes: dict[str, None] = {}
+    shown: list[PublishedFigure] = []
     single = [f for f in figures if (f.paper, f.where) not in elsewhere]
     all_runs = [run for _, run in runs]
     benches = {record.bench for run in all_runs for record in run.records}
@@ -41,8 +47,7 @@ def figure_table(
                             summary,
                         )
                     )
-                    if row.note:
-                        notes[f"{row.paper} {row.where}, {row.system.name}: {row.note}."] = None
+                    shown.append(row)
     if not rows:
         return None
     return Table.headed(
@@ -51,7 +56,7 @@ def figure_table(
         name="published-points",
         title="Single figures of the studies, ours next to published",
         rows=rows,
-        notes=(CLASSES_DIFFER, *notes),
+        notes=(CLASSES_DIFFER, *remarks(shown)),
     )
 
 

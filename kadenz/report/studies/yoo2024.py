@@ -8,11 +8,18 @@ that the error stays within 2 degrees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kadenz.analysis.published import PublishedFigure, family_of
 from kadenz.analysis.results import LaneResult, RecordResult, RunResult
 from kadenz.report import digits, labels
-from kadenz.report.studies.rows import measured, printed, statistics_table, whole_summary
+from kadenz.report.studies.rows import (
+    measured,
+    printed,
+    remarks,
+    statistics_table,
+    whole_summary,
+)
 from kadenz.report.svg.lines import Line, lines
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.table import Cell, Table, badge, figure, text_cell
@@ -50,7 +57,7 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
                     rows.append((text_cell(name), *measured(label, run, record)))
                     kinds.append("ours")
                     ours.append(run)
-    return statistics_table(
+    table = statistics_table(
         "yoo2024-table-3",
         f"Semaphores and mutex on {labels.kernels(ours)} (layout of Yoo and Choi 2024, table 3)",
         "ITC",
@@ -58,6 +65,7 @@ def table_3(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
         kinds,
         len(ours),
     )
+    return table and replace(table, notes=(*table.notes, *remarks(boards)))
 
 
 def table_4(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
