@@ -22,7 +22,7 @@ PAPER = "mazzi2021"
 TABLE = "Table 4"
 FIGURES = ("Fig. 12", "Fig. 13")
 _MHZ, _AT_80_MHZ = 80, "mean_at_80_mhz"
-_ONE = "for one iteration"
+_PER_ITERATION = "for one iteration"
 _TIME = "for one iteration, at 80 MHz"
 _METRICS = (
     ("micro/task-switch", "Task switching"),
@@ -73,7 +73,7 @@ def _printed(published: Sequence[PublishedFigure]) -> list[tuple[Cell, ...]]:
     rows = []
     for kernel in dict.fromkeys(f.kernel for f in published):
         figures = [f for f in published if f.kernel == kernel]
-        for statistic, what in (("total", "for 50,000 iterations"), ("mean", _ONE)):
+        for statistic, what in (("total", "for 50,000 iterations"), ("mean", _PER_ITERATION)):
             by_bench = {f.benchmark: f for f in figures if f.statistic == statistic}
             cells = [as_printed(by_bench.get(bench)) for bench, _ in _METRICS]
             head = (
@@ -127,7 +127,7 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
                 badge(run.unit),
             )
         )
-        if what == _ONE and run.unit.label == "cycles":
+        if what == _PER_ITERATION and run.unit.label == "cycles":
             times = [
                 Cell(digits.ABSENT) if cell is None or cell.raw is None else _time(float(cell.raw))
                 for cell in cells
@@ -158,6 +158,6 @@ def _ways(run: RunResult) -> list[tuple[str, _Take]]:
     times = f"{next(iter(counts)):,}" if len(counts) == 1 else "all"
     return [
         (f"for {times} iterations", total),
-        (_ONE, per_iteration),
+        (_PER_ITERATION, per_iteration),
         ("sample by sample, median", single),
     ]
