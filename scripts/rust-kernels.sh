@@ -11,7 +11,7 @@ board_values() {
 # each_rust_kernel CALL: CALL FOLDER TARGET CPU VALUES for each. Stops at the first that fails.
 each_rust_kernel() {
     local folder
-    for folder in kernels/embassy kernels/rtic; do
+    for folder in kernels/embassy kernels/lilos kernels/rtic; do
         "$1" "$folder" thumbv7em-none-eabihf cortex-m4 "$(board_values boards/stm32f4/board.cmake) $(board_values boards/stm32/stm32.cmake)" || return 1
     done
     "$1" kernels/rtic riscv32imc-unknown-none-elf generic-rv32 \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/armv7m/systick.c)
+target_sources(kadenz-suite PRIVATE ${kdz_root}/suite/rust/systick.c)
 target_compile_definitions(kadenz-suite PRIVATE
     KDZ_RTIC_BACKEND="thumbv7 (BASEPRI)"
     KDZ_RTIC_DISPATCH="one interrupt a priority"

@@ -139,7 +139,7 @@ def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
     assert lints.pop("rt") is None
     assert lints.pop("kadenz-dynamics") == "deny"
     assert lints and set(lints.values()) == {"forbid"}
-    for crate in ("suite/rust", "kernels/embassy", "kernels/rtic"):
+    for crate in ("suite/rust", "kernels/embassy", "kernels/lilos", "kernels/rtic"):
         manifest = tomllib.loads((ROOT / crate / "Cargo.toml").read_text())
         assert manifest["lints"]["rust"]["unsafe_code"] == "deny"
     allowing = [
@@ -151,6 +151,7 @@ def test_unsafe_rust_is_in_one_crate_and_one_bridge() -> None:
     assert allowing == [
         "fieldbus/kadenz-dynamics/src/bridge.rs",
         "kernels/embassy/src/machine.rs",
+        "kernels/lilos/src/machine.rs",
         "kernels/rtic/src/machine.rs",
         "suite/rust/src/abi.rs",
     ]

@@ -317,10 +317,10 @@ def test_a_stripped_image_is_refused(tmp_path: Path) -> None:
 
 
 # ---- a minimal application -----------------------------------------------------------------------
-EMBASSY = TargetName("embassy", "stm32f4", "emulated")
+IN_RUST = [TargetName(kernel, "stm32f4", "emulated") for kernel in ("embassy", "lilos")]
 
 
-@pytest.mark.parametrize("target", [STM32, HIFIVE, EMBASSY], ids=str)
+@pytest.mark.parametrize("target", [STM32, HIFIVE, *IN_RUST], ids=str)
 def test_a_minimal_application_has_what_one_thread_needs_and_nothing_of_a_benchmark(
     target: TargetName,
 ) -> None:

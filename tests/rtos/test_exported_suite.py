@@ -443,6 +443,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
         (("--board", "stm32f4", "--kernel-source", "nowhere"), "--kernel-source nowhere"),
         (("--board", "stm32f4", "--kernel", "itron"), "needs a source tree"),
         (("--board", "stm32f4", "--kernel", "embassy"), "are a Rust crate"),
+        (("--board", "stm32f4", "--kernel", "lilos"), "are a Rust crate"),
         (("--board", "stm32f4", "--kernel", "freertos-esp-idf"), "no image of freertos-esp-idf"),
         (("--board", "ibex", "--kernel", "zephyr", "--kernel-source", "."), "a build of its own"),
     ],

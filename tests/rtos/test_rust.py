@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Embassy and RTIC: their benchmarks measure, prove and repeat, and the others say why not."""
+"""Embassy, lilos, RTIC: their benchmarks measure, prove and repeat, and the others say why not."""
 
 from __future__ import annotations
 
@@ -25,8 +25,13 @@ from tests.rtos.images import boot, build
 pytestmark = pytest.mark.counted
 
 BOARD = "stm32f4"
-KERNELS = ("embassy", "rtic")
-TARGETS = (("embassy", BOARD), ("rtic", BOARD), ("rtic", "ibex"))
+KERNELS = ("embassy", "lilos", "rtic")
+TARGETS = (*((kernel, BOARD) for kernel in KERNELS), ("rtic", "ibex"))
+# Benchmarks that are n/a on a target: (their beginning, a part of the sentence).
+REFUSED = {
+    ("lilos", BOARD): ("micro/preemption", "do not preempt each other"),
+    ("rtic", "ibex"): ("micro/task-switch", "nests a trap"),
+}
 # Benchmarks in Rust.
 IN_RUST = """\
 irq/to-handler id=1 samples=50
@@ -60,7 +65,8 @@ def built(kernel: str, board: str) -> Path:
 
 @pytest.mark.parametrize(("kernel", "board"), TARGETS)
 def test_every_benchmark_measures_proves_and_repeats(kernel: str, board: str) -> None:
-    mine = [line for line in IN_RUST.splitlines() if board == BOARD or "task-switch" not in line]
+    refused, _ = REFUSED.get((kernel, board), ("none", ""))
+    mine = [line for line in IN_RUST.splitlines() if not line.startswith(refused)]
     plan = "\n".join([*mine, CLOCK, "end\n"]).replace("\n\n", "\n")
     said = boot(built(kernel, board), board, plan)
     ends = said.all(End)
@@ -76,11 +82,13 @@ def test_every_benchmark_measures_proves_and_repeats(kernel: str, board: str) ->
     assert boot(built(kernel, board), board, plan).raw == said.raw
 
 
-def test_equals_that_cannot_take_turns_are_n_a() -> None:
-    plan = "micro/task-switch id=1 samples=3\nmicro/task-switch-sampled id=2 samples=3\nend\n"
-    ends = boot(built("rtic", "ibex"), "ibex", plan).all(End)
-    assert {end.status for end in ends} == {"n/a"}
-    assert all("nests a trap" in end.reason for end in ends)
+@pytest.mark.parametrize(("kernel", "board"), REFUSED)
+def test_what_a_framework_cannot_do_is_n_a(kernel: str, board: str) -> None:
+    name, reason = REFUSED[kernel, board]
+    plan = f"{name} id=1 samples=3\n{name}-sampled id=2 samples=3\nend\n"
+    ends = boot(built(kernel, board), board, plan).all(End)
+    assert [end.status for end in ends] == ["n/a", "n/a"]
+    assert all(reason in end.reason for end in ends)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -178,7 +186,9 @@ def pinned(kernel: str, crate: str) -> str:
 @pytest.mark.parametrize(("kernel", "board"), TARGETS)
 def test_counter_and_scope_agree(kernel: str, board: str, tmp_path: Path) -> None:
     """Under the scope a stamp is a store, under the counter two loads or one read: a constant."""
-    names = ("irq/to-handler", "irq/to-task", "micro/preemption-sampled", "itc/queue")
+    refused, _ = REFUSED.get((kernel, board), ("micro/task-switch", ""))
+    micro = {"micro/task-switch": "preemption", "micro/preemption": "task-switch"}[refused]
+    names = ("irq/to-handler", "irq/to-task", f"micro/{micro}-sampled", "itc/queue")
     counter, scope = (
         measured(f"{kernel}/{board}@emulated", instrument, names, tmp_path / instrument)
         for instrument in ("counter", "scope")

@@ -2,14 +2,13 @@
 //! What the benchmarks use of RTIC: its asynchronous tasks, its wakers, and `Signal`, `Channel` and
 //! the SysTick monotonic of its companion crates.
 
-use core::cell::RefCell;
 use core::ffi::CStr;
 use core::future::Future;
 
-use critical_section::Mutex;
 use kadenz_suite::framework::{
     suspend, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
 };
+use kadenz_suite::resting::Resting;
 use kadenz_suite::{for_each_size, Point};
 use rtic_common::waker_registration::CriticalSectionWakerRegistration;
 use rtic_monotonics::Timebase;
@@ -121,46 +120,27 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
     }
 }
 
-/// The ends that a task has. RTIC splits a channel once: between two records they rest here.
+/// The ends that a task has.
 type Ends<const N: usize> = (SendEnd<N>, ReceiveEnd<N>);
-
-struct Resting<const N: usize>(Mutex<RefCell<[Option<Ends<N>>; 2]>>);
-
-impl<const N: usize> Resting<N> {
-    const fn new() -> Self {
-        Self(Mutex::new(RefCell::new([None, None])))
-    }
-
-    fn put(&self, way: Way, ends: Ends<N>) {
-        critical_section::with(|cs| self.0.borrow_ref_mut(cs)[way as usize] = Some(ends));
-    }
-
-    fn take(&self, way: Way) -> Option<Ends<N>> {
-        critical_section::with(|cs| self.0.borrow_ref_mut(cs)[way as usize].take())
-    }
-}
 
 macro_rules! links {
     ($($bytes:literal),+) => { $(
         const _: () = {
-            static RESTING: Resting<$bytes> = Resting::new();
+            static RESTING: Resting<Ends<$bytes>> = Resting::new();
 
             impl Link<$bytes> for Rtic {
                 type Sender = SendEnd<$bytes>;
                 type Receiver = ReceiveEnd<$bytes>;
 
                 fn ends(way: Way) -> Ends<$bytes> {
-                    if let Some(ends) = RESTING.take(way) {
-                        return ends;
-                    }
-                    let there = machine::channel!($bytes);
-                    let back = machine::channel!($bytes);
-                    RESTING.put(Way::There, (SendEnd(there.0), ReceiveEnd(back.1)));
-                    RESTING.put(Way::Back, (SendEnd(back.0), ReceiveEnd(there.1)));
-                    match RESTING.take(way) {
-                        Some(ends) => ends,
-                        None => panic!("a channel's ends are taken twice"),
-                    }
+                    RESTING.take(way, || {
+                        let there = machine::channel!($bytes);
+                        let back = machine::channel!($bytes);
+                        (
+                            (SendEnd(there.0), ReceiveEnd(back.1)),
+                            (SendEnd(back.0), ReceiveEnd(there.1)),
+                        )
+                    })
                 }
 
                 fn put_back(way: Way, sender: SendEnd<$bytes>, receiver: ReceiveEnd<$bytes>) {

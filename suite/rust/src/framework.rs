@@ -129,6 +129,9 @@ pub trait Framework: Sized + 'static {
     /// Why two tasks of one level cannot take turns for long; none if they can.
     const NO_TURNS: Option<&'static CStr> = None;
 
+    /// Why no task preempts another; none if one of rank 8 preempts those of rank 7.
+    const NO_PREEMPTION: Option<&'static CStr> = None;
+
     fn gates() -> &'static [Self::Gate; 2];
     fn flags() -> &'static [Self::Flag; 2];
 
@@ -140,6 +143,24 @@ pub trait Framework: Sized + 'static {
 
     /// Starts the task of a seat, which is free.
     fn start(seat: Seat, role: Role, point: Point);
+
+    /// The raiser of irq/to-handler: of a framework whose handlers preempt its tasks.
+    #[inline(always)]
+    fn raise_for_handler(point: Point) -> impl Future<Output = ()> {
+        irq::raise_for_handler::<Self>(point)
+    }
+
+    /// The raiser of irq/to-task: of a framework whose tasks preempt each other.
+    #[inline(always)]
+    fn raise_for_task(point: Point) -> impl Future<Output = ()> {
+        irq::raise_for_task::<Self>(point)
+    }
+
+    /// Called by the suite's main thread: sleeps until a task may have ended.
+    #[inline(always)]
+    fn sleep() {
+        sleep();
+    }
 }
 
 /// Calls a macro with every message size that the images have: those of yoo2024, section 3.1, and a
@@ -169,8 +190,8 @@ pub async fn perform<F: Links>(role: Role, point: Point) {
     let [first, second] = F::gates();
 
     match role {
-        Role::RaiseForHandler => irq::raise_for_handler::<F>(point).await,
-        Role::RaiseForTask => irq::raise_for_task::<F>(point).await,
+        Role::RaiseForHandler => F::raise_for_handler(point).await,
+        Role::RaiseForTask => F::raise_for_task(point).await,
         Role::WaitForHandler => irq::wait::<F>(point).await,
         Role::SwitchBatchA => micro::switch_batch_a(point, first, second).await,
         Role::SwitchBatchB => micro::switch_batch_b(point, first, second).await,
@@ -209,7 +230,7 @@ pub fn run<F: Framework>(point: Point, tasks: &[(Seat, Role)]) {
         F::start(*seat, *role, point);
     }
     while BUSY.load(Ordering::Acquire) != 0 {
-        sleep();
+        F::sleep();
     }
     stack.check();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! irq/to-handler and irq/to-task: `suite/bench/irq_to_handler.c` and `irq_to_task.c`.
 
+use core::future::Future;
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU8, Ordering::Relaxed};
 
@@ -66,6 +67,35 @@ pub async fn raise_for_task<F: Framework>(point: Point) {
         point.prove(
             WOKEN.load(Relaxed) == n + 1,
             c"the task was not running when raise returned",
+        );
+        point.keep(0, begin, END.load(Relaxed));
+        period.next().await;
+    }
+}
+
+/// The raiser of both where neither a handler nor a task preempts a task: it awaits `give_way`, the
+/// framework's yield. A function of its own: an await that is ready at once would cost the raisers
+/// above an instruction.
+pub async fn raise_and_yield<F: Framework, Y: Future>(
+    point: Point,
+    task_waits: bool,
+    give_way: impl Fn() -> Y,
+) {
+    let mut period = Period::<F>::new(point.ticks(PERIOD_US));
+
+    period.next().await;
+    for n in 0..point.samples() {
+        let begin = abi::begin();
+        abi::raise_interrupt();
+        give_way().await;
+
+        point.prove(
+            ENTERED.load(Relaxed) == n + 1,
+            c"the handler did not run exactly once",
+        );
+        point.prove(
+            !task_waits || WOKEN.load(Relaxed) == n + 1,
+            c"the task did not run before the raiser again",
         );
         point.keep(0, begin, END.load(Relaxed));
         period.next().await;

@@ -17,5 +17,6 @@ pub mod micro;
 pub mod minimal;
 pub mod notify;
 pub mod number;
+pub mod resting;
 
 pub use abi::{About, Benchmark, Lanes, Nature, Param, Point, Refusal};

@@ -251,7 +251,10 @@ const RANKS_AND_CORES: [Param; 4] = [
     Param::fixed(c"core_high", 0),
 ];
 
-fn check_ranks(low: u32, high: u32) -> Result<(), Refusal> {
+fn check_ranks<F: Framework>(low: u32, high: u32) -> Result<(), Refusal> {
+    if let Some(reason) = F::NO_PREEMPTION {
+        return Err(Refusal::Unsupported(reason));
+    }
     if high <= low {
         return Err(Refusal::Invalid(
             c"preemption asks for rank_high above rank_low",
@@ -283,7 +286,7 @@ impl<F: Framework> Benchmark for Preemption<F> {
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
-        check_ranks(point.param(1), point.param(2))
+        check_ranks::<F>(point.param(1), point.param(2))
     }
 
     fn measure(point: Point) {
@@ -312,7 +315,7 @@ impl<F: Framework> Benchmark for PreemptionSampled<F> {
     };
 
     fn setup(point: Point) -> Result<(), Refusal> {
-        check_ranks(point.param(0), point.param(1))
+        check_ranks::<F>(point.param(0), point.param(1))
     }
 
     fn measure(point: Point) {

@@ -2,7 +2,6 @@
 //! The suite of a minimal application: one task that wakes at every tick.
 //! `suite/minimal/minimal.c` is the same for kernels in C.
 
-use crate::abi::sleep;
 use crate::framework::{Framework, Role, Seat};
 use crate::Point;
 
@@ -10,6 +9,6 @@ use crate::Point;
 pub fn main<F: Framework>() -> ! {
     F::start(Seat::Lower, Role::Cyclic, Point::of_nothing());
     loop {
-        sleep();
+        F::sleep();
     }
 }

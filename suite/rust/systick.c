@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The tick's vector under the name that RTIC's SysTick monotonic gives its handler.
+ * The tick's vector, for frameworks that name its handler as cortex-m-rt does: RTIC's SysTick
+ * monotonic, and lilos.
  */
 void SysTick(void);
 void SysTick_Handler(void);
