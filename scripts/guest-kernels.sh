@@ -8,6 +8,7 @@
 #     origin           the Debian package and its version
 #     config           the kernel's configuration
 #     disturbance.ko   kernels/linux/disturbance built for this kernel
+#     modules/         those of kernels/linux/guest/modules, from the same package
 #
 # x86_64 and aarch64: Debian's own kernels, 6.1 of Debian 12 and 6.12 of its backports, PREEMPT_RT
 # and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
@@ -36,6 +37,7 @@ GUESTS="$CACHE/guests"
 WORK="$GUESTS/work"
 SOURCE="$ROOT/kernels/linux/disturbance"
 JOBS="${JOBS:-$(nproc)}"
+mapfile -t MODULES < <(grep -v '^#' "$ROOT/kernels/linux/guest/modules")
 HOST_ARCH="$(dpkg --print-architecture)"
 [ "$#" -gt 0 ] || set -- x86_64 aarch64 riscv64
 
@@ -43,8 +45,12 @@ MODULE_HASH="$(inputs_hash "$SOURCE/disturbance.c" "$SOURCE/Kbuild")"
 
 # complete ISA VERSION FLAVOUR: true if all files exist, with a module of the current source.
 complete() {
-    local folder="$GUESTS/$1/$2-$3" wanted="$MODULE_HASH"
-    [ "$1" != riscv64 ] || wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
+    local folder="$GUESTS/$1/$2-$3" wanted="$MODULE_HASH" module
+    if [ "$1" = riscv64 ]; then
+        wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
+    else
+        for module in "${MODULES[@]}"; do [ -f "$folder/modules/$module.ko" ] || return 1; done
+    fi
     [ -f "$folder/kernel" ] && [ "$(cat "$folder/made-from" 2>/dev/null)" = "$wanted" ]
 }
 
@@ -101,6 +107,19 @@ build_module() {
     rm -rf "$log" "$build"
 }
 
+# take_modules ROOT FOLDER ISA: the modules of an unpacked package, uncompressed.
+take_modules() {
+    local root="$1" folder="$2" isa="$3" module file
+    mkdir "$folder/modules"
+    for module in "${MODULES[@]}"; do
+        file="$(find "$root/lib/modules" -name "$module.ko" -o -name "$module.ko.xz")"
+        [ -n "$file" ] || die "the kernel of $isa has no module $module" \
+            "Debian changed its configuration: report this"
+        [ "${file%.xz}" = "$file" ] || xz -d "$file"
+        cp "${file%.xz}" "$folder/modules/$module.ko"
+    done
+}
+
 # debian_kernel ISA DEBIAN-ARCH VERSION FLAVOUR SUITE
 debian_kernel() {
     local isa="$1" arch="$2" version="$3" flavour="$4" suite="$5"
@@ -121,11 +140,13 @@ debian_kernel() {
     kbuild="$(dependency "$headers:$arch=$meta" '^linux-kbuild-')"
     fetch "$debs" "$image:$arch=$meta" "$headers:$arch=$meta" "$common=$meta" \
         "$kbuild:$HOST_ARCH=$meta"
-    dpkg-deb --fsys-tarfile "$debs/$image"_*.deb | tar -C "$root" -x ./boot
+    dpkg-deb --fsys-tarfile "$debs/$image"_*.deb |
+        tar -C "$root" -x --wildcards --no-anchored ./boot "${MODULES[@]/%/.ko*}"
     rm "$debs/$image"_*.deb
     for package in "$debs"/*.deb; do dpkg-deb --extract "$package" "$root"; done
     cp "$root"/boot/vmlinuz-* "$new/kernel"
     cp "$root"/boot/config-* "$new/config"
+    take_modules "$root" "$new" "$isa"
     printf '%s\n' "${image#linux-image-}" >"$new/release"
     printf 'Debian %s %s\n' "$image" "$meta" >"$new/origin"
     sed -i "s|/usr/src|$root/usr/src|" "$root"/usr/src/linux-headers-*/Makefile

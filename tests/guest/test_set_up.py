@@ -48,6 +48,8 @@ def whole(tmp_path: Path) -> Path:
                 kernel = tmp_path / "kadenz" / "guests" / isa / f"{version}-{flavour}"
                 kernel.mkdir(parents=True)
                 (kernel / "kernel").touch()
+                (kernel / "modules").mkdir()
+                (kernel / "modules" / "veth.ko").touch()
                 made = f"{module} {config}\n" if isa == "riscv64" else f"{module}\n"
                 (kernel / "made-from").write_text(made)
     return tmp_path
@@ -58,7 +60,7 @@ def test_nothing_is_fetched_if_all_kernels_are_cached(whole: Path) -> None:
     assert (answer.returncode, answer.stdout, answer.stderr) == (0, "", "")
 
 
-def test_a_changed_disturbance_or_a_lost_kernel_is_rebuilt(whole: Path) -> None:
+def test_a_changed_disturbance_a_lost_kernel_or_a_lost_module_is_fetched_again(whole: Path) -> None:
     guests = whole / "kadenz" / "guests"
     (guests / "aarch64" / "6.1-rt" / "kernel").unlink()
     answer = start(whole)
@@ -68,6 +70,8 @@ def test_a_changed_disturbance_or_a_lost_kernel_is_rebuilt(whole: Path) -> None:
     assert start(whole, "x86_64").returncode == 1
     assert start(whole, "x86_64/6.12-plain").returncode == 1
     assert start(whole, "x86_64/6.12-rt").returncode == 0
+    (guests / "x86_64" / "6.12-rt" / "modules" / "veth.ko").unlink()
+    assert start(whole, "x86_64/6.12-rt").returncode == 1
 
 
 def test_an_unknown_isa_is_refused(tmp_path: Path) -> None:
