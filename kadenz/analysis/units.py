@@ -91,6 +91,8 @@ def unit_of(record_unit: str, clock: ClockEntry) -> Unit:
     if record_unit != "ticks":
         if record_unit == "ns" and kind in TIME_CLASSES:
             return Unit("µs", "us", 1e-3, kind, True)
+        if record_unit == "ns" and clock.unit == VIRTUAL_NS:
+            record_unit = VIRTUAL_NS  # of a program in a guest, which knows no other time
         return Unit(record_unit, _key(record_unit), 1.0, kind, False)
     if kind in TIME_CLASSES and clock.hz > 0:
         return Unit("µs", "us", 1e6 / clock.seconds_hz, kind, True)

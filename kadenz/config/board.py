@@ -80,6 +80,16 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
                 )
 
 
+class GuestProgram(FileModel, kw_only=True, frozen=True):
+    """A program of this Linux's instruction set that a guest runs instead of the suite."""
+
+    crate: str  # a package of the workspace fieldbus/, with the wire format of the suite
+    arguments: tuple[str, ...]
+    # Arguments with which the program simulates the devices at the other end of the wire: the
+    # interfaces of `guest.WIRE`, a pair.
+    ring: tuple[str, ...]
+
+
 class GuestTier(FileModel, kw_only=True, frozen=True):
     """The image runs in a Linux that boots in QEMU, in virtual time."""
 
@@ -95,6 +105,7 @@ class GuestTier(FileModel, kw_only=True, frozen=True):
     frames_device: str = ""
     parameters: str = ""  # more arguments for the kernel's command line
     clock_unit: str = "virtual ns"
+    program: GuestProgram | None = None  # None: the suite
 
 
 class RtlMemory(FileModel, kw_only=True, frozen=True):

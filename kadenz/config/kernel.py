@@ -99,7 +99,7 @@ class GuestKernels(FileModel, kw_only=True, frozen=True):
     """Kernels that boot in an emulated machine, from the cache of `make guest-kernels`."""
 
     flavour: Literal["rt", "plain"]
-    # Available versions by board; the first one is the default.
+    # Available versions by instruction set; the first one is the default.
     versions: dict[str, tuple[str, ...]]
 
 

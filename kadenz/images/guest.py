@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -15,14 +16,19 @@ import msgspec
 
 from kadenz import build_key
 from kadenz.config import inventory
+from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.target_name import TargetName
-from kadenz.errors import BuildFailed
+from kadenz.elf import Elf
+from kadenz.errors import BuildFailed, ToolMissing, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
 from kadenz.images.image import Image, build_image, locked, require_compiler
 from kadenz.images.private_copy import private_copy
+from kadenz.images.program import build_program
 from kadenz.images.provenance import Tree, parts, sha256_of
+from kadenz.images.shared_libraries import shared_libraries
 
-_SOURCES = Path("kernels/linux/guest")  # init.c, load.c
+_SOURCES = Path("kernels/linux/guest")
+_PROGRAMS = {"init": ("init", "threads"), "load": ("load",), "wire": ("wire",)}  # their C files
 _FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
 _FLAGS += ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror", "-static", "-s"]
 
@@ -45,19 +51,52 @@ def build_guest(
     origin: str,
     kernel: Path,
     disturbance: Path,
+    modules: Path,
     *,
     extra_bench: Sequence[Path] = (),
 ) -> GuestImage:
-    """Builds and packs the suite for the target's board, unless up to date.
+    """Builds and packs the suite for the target's board, unless up to date, and the program that
+    the board names.
 
-    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` its
-    module. Raises the errors of `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` and
+    the folder `modules` are its modules. Raises the errors of `build_image`.
     """
-    image = build_image(target, "counter", extra_bench=extra_bench)
-    programs = {name: _program(target, image.folder, name) for name in ("init", "load")}
-    sources = [inventory.root() / _SOURCES / f"{name}.c" for name in programs]
-    binaries = [file.resolve() for file in (kernel, disturbance)]
+    tier = _guest_tier(target)
+    if tier.program is not None and extra_bench:
+        raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
+    machine = target._replace(board=inventory.board(target.board).arch)
+    image = build_image(machine, "counter", extra_bench=extra_bench)
+    programs = {name: _program(machine, image.folder, name) for name in _PROGRAMS}
+    sources = [file for name in programs for file in _sources(name)]
+    loaded = sorted(modules.glob("*.ko")) if tier.program is not None else []
+    binaries = [file.resolve() for file in (kernel, disturbance, *loaded)]
     digests = {file: sha256_of(file) for file in binaries}
+    folder = guest_folder(target, version)
+    if extra_bench:  # like the image's own folder: next to the stock one
+        folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
+    with locked(folder):
+        compiler = require_compiler(machine.board)
+        suite = folder / "suite"
+        _strip(compiler, image.elf.path, suite)
+        entries: dict[str, Entry] = {
+            "dev": None,
+            "dev/console": Node(5, 1),  # the kernel opens it for the output of init
+            "proc": None,
+            "sys": None,
+            "tmp": None,
+            "suite": File(suite.read_bytes(), 0o755),
+            "disturbance.ko": File(disturbance.read_bytes()),
+            **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
+        }
+        if tier.program is not None:
+            image = _program_image(target, tier.program, folder)
+            entries |= _program_entries(image.elf.path, compiler, folder, loaded)
+        packed = archive(entries)
+        initrd = folder / "initrd"
+        if not initrd.is_file() or initrd.read_bytes() != packed:
+            initrd.unlink(missing_ok=True)  # a new file, as linkers write: see private_copy
+            initrd.write_bytes(packed)
+        copy = private_copy(initrd, folder)
     entry = msgspec.structs.replace(
         image.entry,
         kernel_source=origin,
@@ -67,32 +106,41 @@ def build_guest(
             *image.entry.parts,
         ],
     )
-    folder = guest_folder(target, version)
-    if extra_bench:  # like the image's own folder: next to the stock one
-        folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
-    with locked(folder):
-        suite = folder / "suite"
-        _strip(require_compiler(target.board), image.elf.path, suite)
-        packed = archive(
-            {
-                "dev": None,
-                "dev/console": Node(5, 1),  # the kernel opens it for the output of init
-                "proc": None,
-                "sys": None,
-                "tmp": None,
-                "init": File(programs["init"].read_bytes(), 0o755),
-                "load": File(programs["load"].read_bytes(), 0o755),
-                "suite": File(suite.read_bytes(), 0o755),
-                "disturbance.ko": File(disturbance.read_bytes()),
-            }
-        )
-        initrd = folder / "initrd"
-        if not initrd.is_file() or initrd.read_bytes() != packed:
-            initrd.unlink(missing_ok=True)  # a new file, as linkers write: see private_copy
-            initrd.write_bytes(packed)
-        copy = private_copy(initrd, folder)
     others = digests | {copy: sha256_of(copy)}
     return GuestImage(image.elf, folder, entry, copy, others=others)
+
+
+def _guest_tier(target: TargetName) -> GuestTier:
+    tier = inventory.board(target.board).tier.guest
+    assert tier is not None  # a target of this tier
+    return tier
+
+
+def _program_image(target: TargetName, program: GuestProgram, folder: Path) -> Image:
+    """The program that the guest runs instead of the suite: this machine's own build of it."""
+    arch = inventory.board(target.board).arch
+    if platform.machine() != arch:
+        raise ToolMissing(
+            f"{target}: {program.crate} is built for this machine's {platform.machine()}, and "
+            f"the guest is {arch}",
+            remedy=f"Measure it on a machine of {arch}",
+        )
+    elf, entry = build_program(program.crate)
+    return Image(Elf(private_copy(elf.path, folder)), folder, entry)
+
+
+def _program_entries(
+    program: Path, compiler: Path, folder: Path, modules: Sequence[Path]
+) -> dict[str, Entry]:
+    """The program, its libraries under their own paths, and modules of the kernel."""
+    stripped = folder / "program"
+    _strip(compiler, program, stripped)
+    libraries = shared_libraries(program)
+    folders = {parent for file in libraries for parent in file.parents if parent.name}
+    entries: dict[str, Entry] = {f"{place}".lstrip("/"): None for place in sorted(folders)}
+    entries |= {"modules": None, "program": File(stripped.read_bytes(), 0o755)}
+    entries |= {f"{file}".lstrip("/"): File(file.read_bytes(), 0o755) for file in libraries}
+    return entries | {f"modules/{file.name}": File(file.read_bytes()) for file in modules}
 
 
 def plan_archive(plan: str) -> bytes:
@@ -101,18 +149,24 @@ def plan_archive(plan: str) -> bytes:
     return archive(entries)
 
 
+def _sources(name: str) -> list[Path]:
+    return [inventory.root() / _SOURCES / f"{part}.c" for part in _PROGRAMS[name]]
+
+
 def _program(target: TargetName, folder: Path, name: str) -> Path:
-    """Compiles another program of the guest, if its source has changed."""
-    source = inventory.root() / _SOURCES / f"{name}.c"
+    """Compiles another program of the guest, if its sources have changed."""
+    sources = _sources(name)
     program, made_of = folder / name, folder / f"{name}.sha256"
     compiler = require_compiler(target.board)
-    key = [sha256_of(source), _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
+    read = [*sources, *sorted((inventory.root() / _SOURCES).glob("*.h"))]
+    digests = [sha256_of(file) for file in read]
+    key = [digests, _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
     wanted = json.dumps(key)
     with locked(folder):
         known = made_of.read_text() if made_of.is_file() else ""
         if known == f"{wanted}\n{sha256_of(program)}":
             return program
-        _run([str(compiler), *_FLAGS, str(source), "-o", str(program)], target, f"{name}.c")
+        _run([str(compiler), *_FLAGS, *map(str, sources), "-o", str(program)], target, name)
         made_of.write_text(f"{wanted}\n{sha256_of(program)}")
     return program
 
@@ -130,7 +184,7 @@ def _run(command: list[str], target: TargetName, what: str) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise BuildFailed(
-            f"{target}: {_SOURCES}/{what} does not compile",
+            f"{target}: {what} of {_SOURCES} does not compile",
             remedy="See the compiler's messages above",
             detail=answer.stderr.strip(),
         )

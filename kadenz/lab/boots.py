@@ -163,7 +163,9 @@ class Boots:
             begin = assembler.current
             point = planned.get(begin.record) if begin else None
             if begin is None or point is None:
-                return job.timeout_s + boot_s
+                # A guest's program is silent until its end.
+                whole_s = sum(silence_s(job, each) for each in points) if boot_s else 0.0
+                return job.timeout_s + boot_s + whole_s
             return silence_s(job, point)
 
         return silent_s

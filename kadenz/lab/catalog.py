@@ -60,7 +60,7 @@ def remembered_catalog(name: TargetName) -> Catalog | None:
     folder = image_folder(name, asked_by(name), own_source(name), inventory.benches())
     guest = inventory.kernel(name.kernel).guest
     if name.tier == "guest" and guest is not None:
-        folder = guest_folder(name, guest.versions[name.board][0])
+        folder = guest_folder(name, guest.versions[inventory.board(name.board).arch][0])
     return remembered(folder, None)
 
 

@@ -150,7 +150,7 @@ def check_counter(
     """
     if name.tier not in ("emulated", "guest") or instrument in ("scope", "model"):
         return None
-    bare = guest.bare() if guest is not None else None
+    bare = guest.bare(runs_suite=True) if guest is not None else None
     target = make_target(name, instrument, image, Setup(guest=bare))
     of = identity(image, target.emulator(), _POINTS)
     file = image.folder / _FILE

@@ -27,6 +27,7 @@ def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> 
         kernel.origin,
         kernel.image,
         kernel.disturbance,
+        kernel.modules,
         extra_bench=extra_bench,
     )
 
@@ -52,4 +53,5 @@ def guest_target(name: TargetName, guest: Guest, image: GuestImage) -> GuestTarg
         load=load,
         threads=thread_rules(guest.tuning),
         disturbance=guest.disturbance,
+        program=None if guest.runs_suite else tier.program,
     )

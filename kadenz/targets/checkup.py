@@ -106,7 +106,7 @@ def _check(
     if name.tier == "guest" and guest is not None and kernel is not None and kernel.guest:
         emulator = look_up(tools.need(guest.qemu))
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
-        note = _guest_kernels(name.board, kernel.guest, missing)
+        note = _guest_kernels(board.arch, kernel.guest, missing)
     if name.tier == "board" and board.tier.board is not None:
         reaching = of_board(board.tier.board, own_link(name), look_up)
         missing += [_lacking(tool) for tool in reaching]
@@ -186,12 +186,12 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
     return Missing(f"{emulator.path} has no machine {name}", emulator.need.remedy)
 
 
-def _guest_kernels(board: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
+def _guest_kernels(isa: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
     """Lists available kernels. The target cannot run without the default one."""
     releases = []
-    for number, version in enumerate(kernels.versions.get(board, ())):
+    for number, version in enumerate(kernels.versions.get(isa, ())):
         try:
-            releases.append(guest_kernel.find(board, kernels, version).release)
+            releases.append(guest_kernel.find(isa, kernels, version).release)
         except ToolMissing as error:
             if number == 0:
                 missing.append(Missing(error.message, error.remedy))

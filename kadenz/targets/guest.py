@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from kadenz.config.board import GuestTier
+from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.manifest import LoadEntry
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
@@ -29,6 +29,8 @@ LOADS = {
     "syscalls": "writes one byte to a pipe and reads it back, continuously",
     "timers": "an interrupt and a wake-up every 97 µs",
 }
+MODULES = ("veth",)  # of kernels/linux/guest/modules, as init loads them
+WIRE = ("kdz0", "kdz1")  # the interfaces of a program and of the devices that it commands
 _POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
 _LINES = 30  # of its console, shown in an error
 _LINE_LENGTH = 400
@@ -46,7 +48,8 @@ class GuestTarget(QemuProcess):
 
     `pack` makes the initial RAM disk for a plan. `load` names loads inside, joined by `+`.
     `threads` are rules for kernel threads, `irq/*:fifo:50`; later rules override earlier ones.
-    `disturbance` configures the module kernels/linux/disturbance, "" for none.
+    `disturbance` configures the module kernels/linux/disturbance, "" for none. `program` runs
+    instead of the suite; its frames come when it has ended.
     """
 
     def __init__(
@@ -58,6 +61,7 @@ class GuestTarget(QemuProcess):
         load: str = "",
         threads: Sequence[str] = (),
         disturbance: str = "",
+        program: GuestProgram | None = None,
     ) -> None:
         super().__init__(tier.qemu)
         self._tier = tier
@@ -66,6 +70,7 @@ class GuestTarget(QemuProcess):
         self._load = load
         self._threads = threads
         self._disturbance = disturbance
+        self._program = program
         self._given_up = False
         self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
@@ -157,6 +162,11 @@ class GuestTarget(QemuProcess):
             parameters.append(f"KDZ_THREADS={','.join(self._threads)}")
         if self._disturbance:
             parameters.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
+        program = self._program
+        if program is not None:
+            parameters += ["ipv6.disable=1", f"KDZ_MODULES={','.join(MODULES)}"]
+            parameters += [f"KDZ_WIRE={','.join(WIRE)}", f"KDZ_RING={','.join(program.ring)}"]
+            parameters.append(f"KDZ_PROGRAM={','.join(program.arguments)}")
         return " ".join(parameters)
 
     def _read_console(self) -> str:

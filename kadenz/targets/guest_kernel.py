@@ -26,18 +26,21 @@ class GuestKernel:
     origin: str  # "Debian linux-image-6.12.95+deb12-rt-amd64 6.12.95-1~bpo12+1"
     image: Path
     disturbance: Path  # the module kernels/linux/disturbance built for this kernel
+    modules: Path  # folder of kernels/linux/guest/modules; missing where they are built in
 
 
-def find(board: str, kernels: GuestKernels, version: str) -> GuestKernel:
-    """The kernel of a version for a board. Raises ToolMissing if it is not in the cache."""
-    folder = user_cache() / "guests" / board / f"{version}-{kernels.flavour}"
+def find(isa: str, kernels: GuestKernels, version: str) -> GuestKernel:
+    """The kernel of a version for an instruction set. Raises ToolMissing if it is not in the
+    cache."""
+    folder = user_cache() / "guests" / isa / f"{version}-{kernels.flavour}"
     if not all((folder / name).is_file() for name in _FILES):
         kind = "PREEMPT_RT kernel" if kernels.flavour == "rt" else "plain kernel"
-        raise ToolMissing(f"no {kind} {version} for {board} guests", remedy=REMEDY)
+        raise ToolMissing(f"no {kind} {version} for {isa} guests", remedy=REMEDY)
     return GuestKernel(
         version=version,
         release=(folder / "release").read_text().strip(),
         origin=(folder / "origin").read_text().strip(),
         image=folder / "kernel",
         disturbance=folder / "disturbance.ko",
+        modules=folder / "modules",
     )

@@ -45,7 +45,7 @@ def told(run: Run) -> dict[str, str]:
     """A run's record of its bus; a condition names each option, and nothing else."""
     stated = run.manifest.condition_values
     settings = run.manifest.target.settings
-    assert ("interface" in stated) == settings["transport"].startswith("interface")
+    assert ("interface" in stated) == settings["transport"].startswith("virtual interface")
     assert ("layout" in stated) == ("layout_sha256" in settings)
     return {key: settings.get(key, "") for key in ("transport", "layout", "layout_sha256")}
 
@@ -61,7 +61,7 @@ def test_the_motion_runs_on_the_users_card_and_layout(
     settings = run.manifest.target.settings
     digest = hashlib.sha256(layout.read_bytes()).hexdigest()
     assert told(run) == {
-        "transport": f"interface {card}",
+        "transport": f"virtual interface {card}",
         "layout": "my-robot.toml",
         "layout_sha256": digest,
     }
@@ -93,7 +93,7 @@ def test_the_edges_come_from_the_users_card(
     kept_time(answer)
     run = runs_in(tmp_path)[INDY7]
     assert told(run) == {
-        "transport": f"interface {card}",
+        "transport": f"virtual interface {card}",
         "layout": "indy7 (built in)",
         "layout_sha256": "",
     }
@@ -145,7 +145,7 @@ def test_a_card_without_devices_is_reported_with_a_remedy(
     )
     assert answer.returncode == 1, answer.stderr
     assert "no answer" in answer.stderr and "cable" in answer.stderr
-    assert told(runs_in(tmp_path)[INDY7])["transport"] == f"interface {ends[0]}"
+    assert told(runs_in(tmp_path)[INDY7])["transport"] == f"virtual interface {ends[0]}"
 
 
 @pytest.mark.machine

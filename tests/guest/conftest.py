@@ -14,7 +14,7 @@ import pytest
 
 from kadenz import tools
 from kadenz.config import inventory
-from kadenz.config.board import GuestTier
+from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.campaign import Benchmark, Campaign
 from kadenz.config.manifest import CampaignEntry
 from kadenz.config.target_name import TargetName, parse_target
@@ -42,12 +42,14 @@ class Machine:
     guest: Guest
     tier: GuestTier
 
-    def target(self, initrd: bytes, *, parameters: str = "") -> GuestTarget:
+    def target(
+        self, initrd: bytes, *, parameters: str = "", program: GuestProgram | None = None
+    ) -> GuestTarget:
         """A boot with its own archive, without a plan."""
         tier = msgspec.structs.replace(
             self.tier, parameters=f"{self.tier.parameters} {parameters}".strip()
         )
-        return GuestTarget(tier, self.guest.kernel, lambda _: initrd)
+        return GuestTarget(tier, self.guest.kernel, lambda _: initrd, program=program)
 
     def initrd(self) -> bytes:
         """The stock archive."""
@@ -78,11 +80,13 @@ def measured(
     tuning: str = "",
     disturbance: str = "",
     fresh: bool = False,
+    benchmark: Benchmark | None = None,
 ) -> Result:
-    """One run of cyclic/wakeup-latency on a guest. Raises the first failure."""
+    """One run of cyclic/wakeup-latency, or of `benchmark`, on a guest. Raises the first failure."""
     found = machine(text)
-    params = {**CYCLIC.params, "timer": timer}
-    benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
+    if benchmark is None:
+        params = {**CYCLIC.params, "timer": timer}
+        benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
     campaign = Campaign(name="t", title="t", targets=[text], benchmark=[benchmark])
     inside = {
         "load": (load,) if load else (),

@@ -54,10 +54,17 @@ type Opened = (Box<dyn Wire>, Option<RingProcess>);
 /// What the bus is, for the manifest: in front of the comma what a reader has to know.
 fn transport(bus: &BusArgs) -> String {
     match (&bus.interface, bus.segment) {
+        (Some(interface), _) if is_virtual(interface) => format!("virtual interface {interface}"),
         (Some(interface), _) => format!("interface {interface}"),
         (None, Some(SegmentKind::InProcess)) => "simulated ring, in the process of the tasks".into(),
         (None, _) => "simulated ring, behind a pair of virtual interfaces, on the processor of the tasks".into(),
     }
+}
+
+/// Whether no device is behind an interface: its frames stay on this machine.
+fn is_virtual(interface: &str) -> bool {
+    let entry = Path::new("/sys/class/net").join(interface);
+    entry.exists() && !entry.join("device").exists()
 }
 
 /// What changes figures, the layout among it: the built-in one is part of the program, any other is called by its file.

@@ -98,6 +98,9 @@ pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<Str
     settings.insert("movement".into(), options.movement.to_string());
     settings.insert("cycles_of_a_way".into(), PathPlan::new(layout, options.movement).way_cycles().to_string());
     settings.insert("transport".into(), options.transport.clone());
+    if let Ok(kind) = kadenz_rt::process::preemption() {
+        settings.insert("preempt".into(), kind.into());
+    }
     settings.insert("scheduling".into(), if options.realtime { "SCHED_FIFO" } else { "SCHED_OTHER" }.into());
     let idle_states = if options.idle_states_off.is_some() { "off: /dev/cpu_dma_latency held at 0" } else { "on" };
     settings.insert("idle_states".into(), idle_states.into());

@@ -14,6 +14,14 @@ pub fn kernel() -> io::Result<(String, String)> {
     Ok((names.sysname().to_string_lossy().into_owned(), names.release().to_string_lossy().into_owned()))
 }
 
+/// The kernel's kind of preemption, from the text of its version: "#1 SMP PREEMPT_RT Debian …".
+pub fn preemption() -> io::Result<&'static str> {
+    let names = uname()?;
+    let version = names.version().to_string_lossy();
+    let kinds = ["PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT_LAZY", "PREEMPT"];
+    Ok(kinds.into_iter().find(|kind| version.contains(kind)).unwrap_or("none or voluntary"))
+}
+
 /// The process runs as root.
 pub fn is_root() -> bool {
     geteuid().is_root()

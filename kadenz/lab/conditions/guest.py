@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
-from kadenz.config.kernel import GuestKernels
 from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
 from kadenz.config.quantity import Quantity, parse_quantity
@@ -54,6 +53,7 @@ class Guest(Condition):
     load: str = ""  # "": no load requested
     tuning: str = ""  # a profile of tunings/, "" for none
     disturbance: str = ""
+    runs_suite: bool = False  # also where the board names a program
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
@@ -81,9 +81,9 @@ class Guest(Condition):
         """The parts of its load."""
         return tuple(self.load.split("+")) if self.load not in ("", NONE) else ()
 
-    def bare(self) -> Guest:
-        """The same kernel with nothing inside: to ask it, not to measure it."""
-        return Guest(self.kernel)
+    def bare(self, *, runs_suite: bool = False) -> Guest:
+        """The same kernel with nothing beside: to ask it, not to measure it."""
+        return Guest(self.kernel, runs_suite=runs_suite)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """Makes this the guest that boots."""
@@ -194,8 +194,9 @@ class GuestChoice(Choice):
         for load in loads:
             _check_load(load)
         disturbance = checked_disturbance(self.disturbance)
-        versions = self._versions(target, kernels)
-        guest_kernels = [guest_kernel.find(target.board, kernels, version) for version in versions]
+        isa = inventory.board(target.board).arch
+        versions = self._versions(target, kernels.versions[isa])
+        guest_kernels = [guest_kernel.find(isa, kernels, version) for version in versions]
         plain = "" if not self.loads and not self.wanted.loads else NONE
         of_campaign = self.wanted.tunings if kernels.flavour == "rt" else ()
         tunings = self.tunings or of_campaign or (NONE,)
@@ -211,8 +212,7 @@ class GuestChoice(Choice):
             for kernel, load, tuning in product(guest_kernels, loads, tunings)
         ]
 
-    def _versions(self, target: TargetName, kernels: GuestKernels) -> list[str]:
-        offered = list(kernels.versions[target.board])
+    def _versions(self, target: TargetName, offered: Sequence[str]) -> list[str]:
         for version in self.kernels:
             if version not in offered:
                 raise UsageError(
@@ -220,7 +220,7 @@ class GuestChoice(Choice):
                     remedy=f"It has {', '.join(offered)}",
                 )
         wanted = self.kernels or self.wanted.kernels
-        return [version for version in wanted if version in offered] or offered[:1]
+        return [version for version in wanted if version in offered] or [*offered[:1]]
 
 
 def _check_load(load: str) -> None:

@@ -10,14 +10,17 @@
  *   KDZ_LOAD=cpu,memory                   kinds of load
  *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
  *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
+ *   KDZ_MODULES=veth,..                   modules of the kernel, loaded in this order
+ *   KDZ_WIRE=kdz0,kdz1                    a pair of interfaces: arguments of /wire
+ *   KDZ_RING=ring,--interface,kdz1        /program with these arguments is the other end of the
+ *                                         wire: it says "ready" and runs until the end
+ *   KDZ_PROGRAM=lab,..                    /program with these arguments runs instead of the suite
  *
  * Its messages go to the console, each line after "kadenz-init: ".
  */
-#include <dirent.h>
+#define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +34,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "init.h"
+
 #define LOADS_MAX 8
+#define WORDS_MAX 16
+#define KEPT_FRAMES "/tmp/frames"
 
 /* The kernel continues its boot in threads of its own: on 6.12 without PREEMPT_RT for about a
  * second, in pieces of 200 us that no thread preempts. Measuring begins after it, once the
@@ -52,9 +59,7 @@ static struct {
     size_t count;
 } loads;
 
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void say(const char *format, ...)
+void say(const char *format, ...)
 {
     char line[256];
     va_list arguments;
@@ -75,7 +80,7 @@ static _Noreturn void power_off(void)
     }
 }
 
-static _Noreturn void fail(const char *what)
+_Noreturn void fail(const char *what)
 {
     say("failed: %s: %s", what, strerror(errno));
     power_off();
@@ -111,7 +116,24 @@ static void plant(const char *wanted)
     say("planted: %s", parameters);
 }
 
-static pid_t start(const char *program, const char *argument, int input, int output)
+/* Loads modules of the kernel, each before what needs it. */
+static void load_modules(char *names)
+{
+    for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
+        char path[64];
+        int module;
+
+        (void)snprintf(path, sizeof path, "/modules/%s.ko", name);
+        module = open(path, O_RDONLY | O_CLOEXEC);
+        if (module < 0 || syscall(SYS_finit_module, module, "", 0) != 0) {
+            fail(path);
+        }
+        (void)close(module);
+    }
+}
+
+/* Starts a program; `words` are its arguments, joined by commas, or NULL. */
+static pid_t start(const char *program, const char *words, int input, int output)
 {
     const pid_t child = fork();
 
@@ -119,9 +141,13 @@ static pid_t start(const char *program, const char *argument, int input, int out
         fail("fork");
     }
     if (child == 0) {
-        char *const arguments[] = {strdup(program), argument != NULL ? strdup(argument) : NULL,
-                                   NULL};
+        char *arguments[WORDS_MAX + 2] = {strdup(program)};
+        char *rest = words != NULL ? strdup(words) : NULL;
         char *const nothing[] = {NULL};
+
+        for (size_t i = 1; i <= WORDS_MAX && rest != NULL; i++) {
+            arguments[i] = strsep(&rest, ",");
+        }
 
         if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) ||
             (output >= 0 && dup2(output, STDOUT_FILENO) < 0)) {
@@ -184,86 +210,6 @@ static void settle(void)
     say("not settled: the kernel is busy with something else");
 }
 
-static int policy_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        int policy;
-    } policies[] = {{"fifo", SCHED_FIFO}, {"rr", SCHED_RR}, {"other", SCHED_OTHER}};
-
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
-        if (strcmp(name, policies[i].name) == 0) {
-            return policies[i].policy;
-        }
-    }
-    errno = EINVAL;
-    fail(name);
-}
-
-/* Whether the thread with this number has a name that matches: comm of proc(5). */
-static int is_named(const char *number, const char *glob)
-{
-    char path[300];
-    char name[64] = "";
-    FILE *file;
-
-    (void)snprintf(path, sizeof path, "/proc/%s/comm", number);
-    file = fopen(path, "re");
-    if (file == NULL) {
-        return 0; /* it has ended */
-    }
-    if (fgets(name, sizeof name, file) != NULL) {
-        name[strcspn(name, "\n")] = '\0';
-    }
-    (void)fclose(file);
-    return fnmatch(glob, name, 0) == 0;
-}
-
-/* Applies one rule of a tuning to every thread of the kernel that exists: each is a process of its
- * own. A later rule wins. */
-static void set_threads(const char *glob, int policy, int priority)
-{
-    const struct sched_param wanted = {.sched_priority = priority};
-    DIR *processes = opendir("/proc");
-    int count = 0;
-
-    if (processes == NULL) {
-        fail("/proc");
-    }
-    for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
-        const pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
-
-        if (thread <= 1 || !is_named(entry->d_name, glob)) {
-            continue;
-        }
-        if (sched_setscheduler(thread, policy, &wanted) != 0) {
-            fail(glob);
-        }
-        count++;
-    }
-    (void)closedir(processes);
-    say("threads %s: %d set to policy %d, priority %d", glob, count, policy, priority);
-}
-
-static void tune(char *rules)
-{
-    char *rest = NULL;
-
-    for (char *rule = strtok_r(rules, ",", &rest); rule != NULL;
-         rule = strtok_r(NULL, ",", &rest)) {
-        char *parts = NULL;
-        const char *const glob = strtok_r(rule, ":", &parts);
-        const char *const policy = strtok_r(NULL, ":", &parts);
-        const char *const priority = strtok_r(NULL, ":", &parts);
-
-        if (glob == NULL || policy == NULL || priority == NULL) {
-            errno = EINVAL;
-            fail("KDZ_THREADS");
-        }
-        set_threads(glob, policy_of(policy), (int)strtol(priority, NULL, 10));
-    }
-}
-
 static int open_frames(const char *line)
 {
     char path[64];
@@ -284,7 +230,54 @@ static int open_frames(const char *line)
     return descriptor;
 }
 
-static void run_suite(int frames)
+/* Starts the far end of the wire and waits for its first line. */
+static pid_t start_ring(const char *words)
+{
+    int ends[2];
+    char first;
+    pid_t ring;
+
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        fail("pipe");
+    }
+    ring = start("/program", words, -1, ends[1]);
+    (void)close(ends[1]);
+    if (read(ends[0], &first, 1) != 1) {
+        errno = ECHILD;
+        fail("the simulated ring");
+    }
+    return ring; /* the pipe stays open: the ring may write */
+}
+
+static void stop_ring(pid_t ring)
+{
+    (void)kill(ring, SIGTERM);
+    (void)waitpid(ring, NULL, 0);
+}
+
+/* Sends the frames that were kept while the program ran. A piece leaves before the next is read, as
+ * the suite does: the line has one interrupt for each piece. */
+static void send_kept(int frames)
+{
+    const int kept = open(KEPT_FRAMES, O_RDONLY | O_CLOEXEC);
+    unsigned char piece[512];
+    ssize_t count;
+
+    if (kept < 0) {
+        fail(KEPT_FRAMES);
+    }
+    while ((count = read(kept, piece, sizeof piece)) > 0) {
+        if (write(frames, piece, (size_t)count) != count) {
+            fail("the frames were not sent");
+        }
+        (void)tcdrain(frames);
+    }
+    (void)close(kept);
+}
+
+/* Runs the suite, whose frames leave at once, or a program with tasks of its own: its frames are
+ * kept, because the line would interrupt them. */
+static void run_suite(int frames, const char *program)
 {
     const int plan = open("/plan", O_RDONLY | O_CLOEXEC);
     int status = 0;
@@ -293,8 +286,20 @@ static void run_suite(int frames)
     if (plan < 0) {
         fail("/plan");
     }
-    suite = start("/suite", NULL, plan, frames);
+    if (program != NULL) {
+        const int kept = open(KEPT_FRAMES, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+        if (kept < 0) {
+            fail(KEPT_FRAMES);
+        }
+        suite = start("/program", program, plan, kept);
+    } else {
+        suite = start("/suite", NULL, plan, frames);
+    }
     while (waitpid(suite, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (program != NULL) {
+        send_kept(frames);
     }
     (void)tcdrain(frames);
     if (WIFSIGNALED(status)) {
@@ -304,6 +309,25 @@ static void run_suite(int frames)
     }
 }
 
+/* The wire and its far end; 0 without. */
+static pid_t connect_ring(char *modules, const char *wire, const char *ring)
+{
+    int status = -1;
+
+    if (modules != NULL) {
+        load_modules(modules);
+    }
+    if (wire == NULL || ring == NULL) {
+        return 0;
+    }
+    (void)waitpid(start("/wire", wire, -1, -1), &status, 0);
+    if (status != 0) {
+        errno = ENODEV;
+        fail("the wire");
+    }
+    return start_ring(ring);
+}
+
 int main(void)
 {
     const char *const frames = getenv("KDZ_FRAMES");
@@ -311,6 +335,7 @@ int main(void)
     char *const load = getenv("KDZ_LOAD");
     char *const threads = getenv("KDZ_THREADS");
     int descriptor;
+    pid_t ring;
 
     mount_all();
     if (frames == NULL) {
@@ -318,6 +343,7 @@ int main(void)
         fail("KDZ_FRAMES is not set");
     }
     settle();
+    ring = connect_ring(getenv("KDZ_MODULES"), getenv("KDZ_WIRE"), getenv("KDZ_RING"));
     if (disturbance != NULL) {
         plant(disturbance);
     }
@@ -326,9 +352,12 @@ int main(void)
     }
     descriptor = open_frames(frames);
     if (threads != NULL) {
-        tune(threads); /* the open line has a thread for its interrupt by now */
+        tune_threads(threads); /* the open line has a thread for its interrupt by now */
     }
-    run_suite(descriptor);
+    run_suite(descriptor, getenv("KDZ_PROGRAM"));
     stop_loads();
+    if (ring > 0) {
+        stop_ring(ring);
+    }
     power_off();
 }

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program instead of the suite inside a guest: the EtherCAT master, its tasks and its ring."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kadenz import tools
+from kadenz.analysis import analyse
+from kadenz.config import inventory
+from kadenz.config.campaign import Benchmark
+from kadenz.config.target_name import parse_target
+from kadenz.errors import ToolMissing, UsageError
+from kadenz.images.guest import plan_archive
+from kadenz.images.shared_libraries import shared_libraries
+from kadenz.lab.guests import guest_image
+from kadenz.report.studies.cereia2011 import is_preempt_rt
+from kadenz.store import Run, read_run
+from kadenz.targets.guest import WIRE
+from tests.guest.conftest import Machine, machine, measured
+
+pytestmark = pytest.mark.counted
+
+RT, PLAIN = "linux-rt/indy7-x86_64@guest", "linux/indy7-x86_64@guest"
+EDGES = Benchmark(name="ethercat/edge-jitter", samples=300, params={"period_us": 1000})
+
+
+@pytest.fixture(autouse=True)
+def _cargo() -> None:
+    try:
+        tools.require("cargo")
+    except ToolMissing as missing:
+        pytest.skip(missing.message)
+
+
+def run_of(text: str, output: Path, *, fresh: bool = False, disturbance: str = "") -> Run:
+    result = measured(text, output, benchmark=EDGES, fresh=fresh, disturbance=disturbance)
+    assert result.folder is not None
+    return read_run(result.folder)
+
+
+def edges_of(run: Run) -> NDArray[np.float64]:
+    """The times of the edges in virtual ns, (n,)."""
+    (record,) = [record for record in run.manifest.records if record.bench == EDGES.name]
+    assert (record.status, record.series[0].missed) == ("ok", 0), record.reason
+    return np.array(run.samples(record), np.float64)
+
+
+@pytest.mark.parametrize("target", [RT, PLAIN])
+def test_a_master_inside_a_guest_makes_every_edge(target: str, tmp_path: Path) -> None:
+    """The terminal's clock is off by 37 ppm, as the ring's file has it: 37 ns in a period."""
+    run = run_of(target, tmp_path)
+    periods = np.diff(edges_of(run))
+    assert periods.size == EDGES.samples - 1
+    assert abs(np.median(periods) - 1_000_037) < 100
+    assert is_preempt_rt(analyse(run)) == (target == RT)
+    settings, clock = run.manifest.target.settings, run.manifest.clock
+    assert settings["transport"] == f"virtual interface {WIRE[0]}"
+    assert settings["scheduling"] == "SCHED_FIFO"
+    assert (clock.clock_class, clock.unit, clock.hz) == ("instruction", "virtual ns", 0)
+    assert clock.checked_against and abs(clock.rate_error_ppm or 0) < 2000
+    build = run.manifest.build
+    assert build is not None and {part.part for part in build.parts} >= {
+        "kernel",
+        "guest",
+        "kadenz-motion",
+    }
+
+
+def test_edges_of_two_boots_are_byte_identical(tmp_path: Path) -> None:
+    first = run_of(RT, tmp_path / "a")
+    second = run_of(RT, tmp_path / "b", fresh=True)
+    assert edges_of(first).tobytes() == edges_of(second).tobytes()
+
+
+def test_a_thread_that_holds_the_processor_delays_edges_by_as_long(tmp_path: Path) -> None:
+    """200 µs in every 1,010 µs meet the master in every phase within 101 edges."""
+    times = edges_of(run_of(PLAIN, tmp_path, disturbance="200us/1010us"))
+    late = times - np.arange(times.size) * 1_000_037.0
+    late -= np.median(late)
+    assert 200_000 < late.max() < 250_000
+    assert 0.15 < np.mean(late > 1_000) < 0.30  # 200 of 1,010, and what the frame still takes
+
+
+@pytest.fixture(scope="module")
+def guest() -> Machine:
+    return machine(RT)
+
+
+def ended(guest: Machine, **arguments: tuple[str, ...]) -> str:
+    """What its console says of a boot with other arguments of the program."""
+    assert guest.tier.program is not None
+    program = msgspec.structs.replace(guest.tier.program, **arguments)
+    initrd = guest.initrd() + plan_archive("list\nend\n")
+    target = guest.target(initrd, program=program)
+    target.open("")
+    while target.read(0.5) is not None:
+        pass
+    reason = target.why_it_ended()
+    return f"{reason}\n{target.close()}"
+
+
+def test_devices_that_do_not_start_are_named(guest: Machine) -> None:
+    said = ended(guest, ring=("ring", "--interface", "absent"))
+    assert "it could not start: the simulated ring" in said
+    assert "absent" in said  # the program's own message, among the last lines
+
+
+def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
+    assert "the suite ended with 2" in ended(guest, arguments=("lab", "--unknown"))
+
+
+def test_benchmarks_of_the_suite_do_not_go_into_a_program(guest: Machine, tmp_path: Path) -> None:
+    bench = tmp_path / "own.c"
+    bench.write_text("int own;\n")
+    with pytest.raises(UsageError, match="not an image of the suite"):
+        guest_image(guest.name, guest.guest, (bench,))
+
+
+def test_a_machine_of_another_instruction_set_is_refused(
+    guest: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(ToolMissing, match="built for this machine's aarch64"):
+        guest_image(guest.name, guest.guest, ())
+
+
+def test_the_libraries_of_a_program_are_those_that_its_loader_names(tmp_path: Path) -> None:
+    libraries = [file.name for file in shared_libraries(Path("/bin/sh").resolve())]
+    assert "libc.so.6" in libraries and any(name.startswith("ld-linux") for name in libraries)
+    text = tmp_path / "text"
+    text.write_text("no program")
+    assert shared_libraries(text) == []
+
+
+def test_the_ring_answers_on_the_other_end_of_the_wire() -> None:
+    """board.toml and the target name the same interfaces."""
+    for text in (RT, PLAIN):
+        tier = inventory.board(parse_target(text).board).tier.guest
+        assert tier is not None and tier.program is not None
+        assert (tier.program.arguments[-1], tier.program.ring[-1]) == WIRE
