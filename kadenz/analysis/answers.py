@@ -49,7 +49,7 @@ class DeadlineAnswer:
     def of_interest(self) -> bool:
         """True for periodic, a deadline set by the user, or a miss. Else the period was met."""
         set_by_somebody = self.deadline.origin != "period"
-        missed = any(side.misses.missed for side in self.sides)
+        missed = any(side.misses.missed or side.misses.undecided for side in self.sides)
         return self.nature == "periodic" or set_by_somebody or missed
 
 

@@ -33,7 +33,7 @@ def asks_for_deadlines(
     for side, same in zip(sides, (left, right), strict=True):
         for run, entry in same.runs:
             misses = None if refusal(entry) else point_misses([(run, entry)], deadlines)
-            if misses is None or misses.late is None or not misses.asked:
+            if misses is None or misses.late is None or misses.share is None:
                 return None
             side.append(misses)
     every = [*sides[0], *sides[1]]

@@ -8,7 +8,7 @@ deadline). A cycle never requested from the target is "not measured" and is not 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -54,8 +54,7 @@ class Asked:
 class Deadline:
     """A deadline in force; `limit` is in the unit of the record's figures.
 
-    `reason` says why it is not judged: the record's clock cannot express it, and `limit` is None,
-    or a timing model's interval contains it.
+    `limit` None: the record's clock cannot express it, and `reason` says why.
     """
 
     quantity: Quantity
@@ -73,8 +72,9 @@ class Misses:
 
     `planned` = `measured` + `never` + `not_measured`, without cold cycles, which are counted
     separately (`cold`, of which `cold_late` were late). `late` counts within `measured`; None if
-    unknown, because no deadline is set or the clock cannot express it. `rate` is the share of
-    `asked` with its 95 % interval; None if unknown, and `reason` says why.
+    unknown, because no deadline is set or the clock cannot express it. `undecided` counts those
+    whose interval of a timing model contains the deadline: they are not in `late`. `rate` is the
+    share of `asked` with its 95 % interval; None if unknown, and `reason` says why.
     """
 
     planned: int
@@ -87,6 +87,7 @@ class Misses:
     deadline: Deadline | None
     rate: Estimate | None
     reason: str = ""
+    undecided: int = 0
 
     @property
     def asked(self) -> int:
@@ -100,12 +101,16 @@ class Misses:
 
     @property
     def share(self) -> float | None:
-        """`missed` / `asked`; None if no cycle was requested."""
-        return self.missed / self.asked if self.asked else None
+        """`missed` / `asked`; None if no cycle was requested, or some are undecided."""
+        return self.missed / self.asked if self.asked and not self.undecided else None
 
     @property
     def share_text(self) -> str:
-        """The share with its interval: "18.6 % [15.1, 22.4]", "0 % [at most 0.15]", "–"."""
+        """The share with its interval: "18.6 % [15.1, 22.4]", "0 % [at most 0.15]", "–"; with
+        undecided cycles its bounds, "0 to 100 %"."""
+        if self.undecided:
+            least, most = self.missed / self.asked, (self.missed + self.undecided) / self.asked
+            return f"{_percent(least)} to {_percent(most)} %"
         if self.share is None:
             return "–"
         value = f"{_percent(self.share)} %"
@@ -120,7 +125,9 @@ class Misses:
         """Misses in a clause: "371 of 2,000 missed 100 µs (campaign), 18.6 % [15.1, 22.4]"."""
         against = f" {self.deadline}" if self.deadline is not None else ""
         clause = f"{self.missed:,} of {self.asked:,} missed{against}"
-        if self.rate is not None:
+        if self.undecided:
+            clause += f", {self.undecided:,} undecided, {self.share_text}: {self.reason}"
+        elif self.rate is not None:
             clause += f", {self.share_text}"
         elif self.missed:
             clause += f", {self.share_text}; long-run rate unknown: {self.reason}"
@@ -138,6 +145,8 @@ class Misses:
         parts = [f"{self.never:,} did not happen"] if self.never else []
         if self.late and self.deadline is not None:
             parts.append(f"{self.late:,} ended after {self.deadline}")
+        if self.undecided:
+            parts.append(f"{self.undecided:,} undecided: {self.reason}")
         if not parts and self.late == 0:
             parts.append(f"all within {self.deadline}")
         if self.late is None:
@@ -228,9 +237,7 @@ def misses_of(
     """
     parts = [_lane(run, entry, *lane, asked) for run, entry, lanes in runs for lane in lanes]
     stated = [part.deadline for part in parts if part.deadline]
-    deadline = next(
-        (candidate for candidate in stated if candidate.reason), stated[0] if stated else None
-    )
+    deadline = stated[0] if stated else None
     if not parts or (deadline is None and not any(part.entry.missed for part in parts)):
         return None
     late = [part.late for part in parts]
@@ -250,6 +257,7 @@ def misses_of(
         deadline=deadline,
         rate=rate,
         reason=reason,
+        undecided=sum(part.undecided for part in parts),
     )
 
 
@@ -264,6 +272,7 @@ class _Counted:
     cold: int
     cold_late: int
     cycles: Samples | None
+    undecided: int = 0
 
 
 def _lane(
@@ -280,11 +289,8 @@ def _lane(
     first = min(cold, samples.size)
     if deadline is not None and deadline.limit is not None:
         is_late = samples * np.float64(unit.scale) > deadline.limit
-        unknown = _undecided(run, record, entry, is_late, deadline.limit / unit.scale)
-        if unknown:
-            why = f"{deadline} is inside the model's interval of {unknown:,} cycles"
-            deadline = replace(deadline, reason=why)
-            return _Counted(entry, deadline, samples.size - first, None, first, 0, None)
+        if has_interval(record, entry):
+            return _modelled(run, record, entry, deadline, deadline.limit / unit.scale, first)
     elif deadline is not None and deadline.origin == "period" and not entry.overrun:
         is_late = np.zeros(samples.size, dtype=np.bool_)
     else:
@@ -303,16 +309,22 @@ def _lane(
     )
 
 
-def _undecided(
-    run: Run, record: RecordEntry, entry: LaneEntry, is_late: Samples, limit: float
-) -> int:
-    """How many cycles a timing model leaves open: `limit` ticks are inside their intervals."""
-    if not has_interval(record, entry):
-        return 0
-    ends = [run_at_end.samples(record, entry) > limit for run_at_end in at_ends(run)]
-    if any(end.size != is_late.size for end in ends):
-        return is_late.size
-    return int((ends[0] != ends[1]).sum())
+def _modelled(
+    run: Run, record: RecordEntry, entry: LaneEntry, deadline: Deadline, limit: float, cold: int
+) -> _Counted:
+    """A lane of a timing model: late is what both ends of a cycle's interval exceed `limit` by."""
+    least, most = (at_end.samples(record, entry) > limit for at_end in at_ends(run))
+    undecided = int((least != most)[cold:].sum())
+    return _Counted(
+        entry,
+        deadline,
+        least.size - cold,
+        int(least[cold:].sum()),
+        cold,
+        int(least[:cold].sum()),
+        None if undecided else _cycles(run, record, entry, least, cold),
+        undecided,
+    )
 
 
 def _cycles(
@@ -339,18 +351,25 @@ def _within(numbers: Samples, total: int) -> bool:
     return numbers.size == 0 or (int(numbers.min()) >= 0 and int(numbers.max()) < total)
 
 
+def _unknown(part: _Counted) -> str:
+    """Why it is unknown which cycles of a lane missed; "" if it is known."""
+    if part.deadline is None:
+        return "no deadline is set: late cycles are not counted"
+    if part.undecided:
+        return f"{part.deadline} is inside the model's interval of {part.undecided:,} cycles"
+    if part.cycles is None and part.deadline.limit is None:
+        return part.deadline.reason
+    return "" if part.cycles is not None else "the cycles that did not happen were not recorded"
+
+
 def _rate(
     runs: Sequence[tuple[Run, RecordEntry, Sequence[tuple[LaneEntry, Samples, int]]]],
     parts: Sequence[_Counted],
 ) -> tuple[Estimate | None, str]:
     """The miss rate with its interval, or why it is unknown."""
-    for part in parts:
-        if part.deadline is None:
-            return None, "no deadline is set: late cycles are not counted"
-        if part.cycles is None and part.deadline.reason:
-            return None, part.deadline.reason
-        if part.cycles is None:
-            return None, "the cycles that did not happen were not recorded"
+    unknown = next(filter(None, map(_unknown, parts)), "")
+    if unknown:
+        return None, unknown
     series, left = [], list(parts)
     for _, _, lanes in runs:
         run_parts, left = left[: len(lanes)], left[len(lanes) :]

@@ -229,18 +229,28 @@ def _count_of_misses(misses: Misses, limit: Limit) -> Answer:
     text = f"{misses.missed:,} of {misses.asked:,}"
     if not limit.holds(misses.missed, limit.of_misses):
         return "fail", text, misses.sentence
-    if misses.late is None:
+    known = misses.late is not None
+    if not known or not limit.holds(misses.missed + misses.undecided, limit.of_misses):
         return "inconclusive", text, misses.sentence
     return "pass", text, misses.sentence
 
 
+def _exact_share(misses: Misses, limit: Limit) -> Answer:
+    """Of a target that repeats itself: both ends of a timing model's interval decide."""
+    text = f"{misses.missed:,} of {misses.asked:,}"
+    counts = misses.missed, misses.missed + misses.undecided
+    held = [limit.holds(count / misses.asked, limit.of_misses) for count in counts]
+    if held[0] != held[1]:
+        return "inconclusive", f"{text}, {misses.share_text}", misses.sentence
+    return "pass" if held[0] else "fail", text, "emulation repeats itself"
+
+
 def _share_of_misses(misses: Misses, limit: Limit, *, is_exact: bool) -> Answer:
     text = f"{misses.missed:,} of {misses.asked:,}"
-    if misses.late is None or misses.share is None:
+    if misses.late is None or not misses.asked:
         return "inconclusive", text, misses.sentence
     if is_exact:
-        held = limit.holds(misses.share, limit.of_misses)
-        return "pass" if held else "fail", text, "emulation repeats itself"
+        return _exact_share(misses, limit)
     if misses.rate is None:
         return "inconclusive", text, misses.reason
     text += f", {misses.share_text}"

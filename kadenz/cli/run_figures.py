@@ -66,8 +66,6 @@ class Running:
         self._bins += np.bincount(places, minlength=self._bins.size)
         number = [series.name for series in self._record.series].index(entry.name)
         deadline = deadline_of(self._record, self._unit, lane=number)
-        if has_interval(self._record, self._record.series[number]):
-            return  # a sample is the middle of its interval
         if deadline is not None and deadline.limit is not None:
             self._late += int((warm * np.float64(self._unit.scale) > deadline.limit).sum())
 
@@ -81,9 +79,12 @@ class Running:
         median = min(max(median, self._least), self._most)
         least, most = (f"{self._unit.figure(ticks):,.4g}" for ticks in (self._least, self._most))
         middle = f"{float(f'{self._unit.figure(median):.2g}'):,g}"  # the bins give no more digits
-        return (
-            f"min {least}, median {middle}, max {most} {self._unit.label}, {self.missed:,} missed"
-        )
+        figures = f"min {least}, median {middle}, max {most} {self._unit.label}"
+        if any(has_interval(self._record, lane) for lane in self._record.series):
+            return (
+                figures  # a sample is the middle of its interval, which does not say what is late
+            )
+        return f"{figures}, {self.missed:,} missed"
 
 
 class TimeLeft:

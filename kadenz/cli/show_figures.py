@@ -175,7 +175,8 @@ def _misses_of_lanes(record: RecordResult) -> Iterator[str]:
     if len(record.lanes) == 1 or not record.usable or misses is None:
         return
     by_period = misses.deadline is not None and misses.deadline.origin == "period"
-    if not misses.missed and (by_period or misses.deadline is None):
+    problem = misses.missed or misses.undecided
+    if not problem and (by_period or misses.deadline is None):
         return
     missed = {lane.name: lane.misses.missed for lane in record.lanes if lane.misses is not None}
     worst = max(missed, key=lambda name: missed[name])
@@ -198,11 +199,11 @@ def _status(lane: LaneResult, *, alone: bool) -> Text:
     by_period = misses is not None and misses.deadline and misses.deadline.origin == "period"
     problems = [
         cut if entry.not_measured else "",
-        misses.line if alone and misses is not None and misses.missed else "",
+        misses.line if alone and misses is not None and (misses.missed or misses.undecided) else "",
         f"{entry.overrun:,} overrun" if entry.overrun and not by_period else "",
     ]
     # Zero misses are shown only for a deadline that the user or the campaign set.
-    met = misses is not None and not misses.missed and not by_period
+    met = misses is not None and not (misses.missed or misses.undecided) and not by_period
     kept = f"; {misses.line}" if alone and misses is not None and met else ""
     if any(problems):
         return styled("[yellow]{}[/]{}", "; ".join(p for p in problems if p), kept)

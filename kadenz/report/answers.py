@@ -144,6 +144,8 @@ def _kept(side: Keeping, who: Sequence[str]) -> str:
     cycles = f"{of.asked:,} cycles"
     if of.late is None:
         return f"{name} undecided: {of.reason or 'late cycles were not counted'}"
+    if of.undecided:
+        return f"{name} misses {of.share_text} of {cycles}: {of.reason}"
     if not of.missed:
         bound = f" (at most {share(of.rate.high)})" if of.rate is not None else ""
         return f"{name} misses none of {cycles}{bound}"

@@ -106,6 +106,7 @@ def misses_row(misses: Misses | None) -> Row:
         "deadline_figure": deadline.limit if deadline else None,
         "cycles": misses.asked,
         "late": misses.late,
+        "undecided": misses.undecided,
         "misses": misses.missed,
         "misses_share": misses.share,
         "misses_low": rate.low if rate else None,

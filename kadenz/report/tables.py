@@ -139,14 +139,16 @@ def _misses(misses: Misses | None) -> _Row:
         return {"Missed": Cell(digits.ABSENT), "Deadline": Cell(digits.ABSENT)}
     text = f"{misses.missed:,} of {misses.asked:,}, {misses.share_text}"
     deadline = text_cell("" if misses.deadline is None else str(misses.deadline))
-    missed = Cell(text, misses.missed, "warn" if misses.missed else "")
+    missed = Cell(text, misses.missed, "warn" if misses.missed or misses.undecided else "")
     return {"Missed": missed, "Deadline": deadline}
 
 
 def _missed_words(misses: Misses | None) -> list[str]:
     """The kinds of misses, and why their rate is unknown; empty if nothing was missed."""
-    if misses is None or not misses.missed:
+    if misses is None or not (misses.missed or misses.undecided):
         return []
+    if misses.undecided:
+        return [misses.sentence]
     unknown = f"the long-run miss rate is unknown: {misses.reason}"
     return [misses.sentence] if misses.rate is not None else [misses.sentence, unknown]
 
