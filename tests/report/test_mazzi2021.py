@@ -18,8 +18,12 @@ from kadenz.store import read_run
 from tests.synthetic import EMULATED_CLOCK, LINUX, STM32F4, Point, manifest, write_run
 
 TIME = "for one iteration, at 80 MHz"
-CYCLES = msgspec.structs.replace(EMULATED_CLOCK, clock_class="cycle-model", unit="cycle")
 SEMAPHORE, QUEUE = "itc/semaphore-binary-to-higher", "itc/queue-one-way"
+
+
+def at(hz: int) -> ClockEntry:
+    """The clock of a timing model whose chip runs at `hz`; 0: not stated."""
+    return msgspec.structs.replace(EMULATED_CLOCK, clock_class="cycle-model", unit="cycle", hz=hz)
 
 
 def batch(name: str, total: int) -> Point:
@@ -66,11 +70,13 @@ def test_published_cycles_have_microseconds_at_80_mhz(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("clock", "ours"),
     [
-        (CYCLES, [["FreeRTOS V11.2.0", "1.550", "–", "–", "–", "µs"]]),
+        (at(80_000_000), [["FreeRTOS V11.2.0", "1.550", "–", "–", "–", "µs"]]),
+        (at(168_000_000), []),
+        (at(0), []),
         (EMULATED_CLOCK, []),
     ],
 )
-def test_only_cycles_of_ours_become_microseconds(
+def test_only_cycles_at_80_mhz_become_microseconds(
     clock: ClockEntry, ours: list[list[str]], tmp_path: Path
 ) -> None:
     run = a_run(tmp_path, [batch("micro/task-switch", 6_200_000)], clock)

@@ -127,7 +127,7 @@ def _ours(run: RunResult) -> list[tuple[Cell, ...]]:
                 badge(run.unit),
             )
         )
-        if what == _PER_ITERATION and run.unit.label == "cycles":
+        if what == _PER_ITERATION and run.unit.hz == _MHZ * 1e6:
             times = [
                 Cell(digits.ABSENT) if cell is None or cell.raw is None else _time(float(cell.raw))
                 for cell in cells
