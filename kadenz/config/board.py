@@ -106,6 +106,8 @@ class GuestTier(FileModel, kw_only=True, frozen=True):
     parameters: str = ""  # more arguments for the kernel's command line
     clock_unit: str = "virtual ns"
     program: GuestProgram | None = None  # None: the suite
+    # Notes on one benchmark's figures; a run that measures it carries them.
+    benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class RtlMemory(FileModel, kw_only=True, frozen=True):

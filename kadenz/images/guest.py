@@ -17,6 +17,7 @@ import msgspec
 from kadenz import build_key
 from kadenz.config import inventory
 from kadenz.config.board import GuestProgram, GuestTier
+from kadenz.config.manifest import PartEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, ToolMissing, UsageError
@@ -68,12 +69,14 @@ def build_guest(
     image = build_image(machine, "counter", extra_bench=extra_bench)
     programs = {name: _program(machine, image.folder, name) for name in _PROGRAMS}
     sources = [file for name in programs for file in _sources(name)]
-    loaded = sorted(modules.glob("*.ko")) if tier.program is not None else []
+    loaded = _loaded(modules) if tier.program is not None else []
     binaries = [file.resolve() for file in (kernel, disturbance, *loaded)]
     digests = {file: sha256_of(file) for file in binaries}
     folder = guest_folder(target, version)
     if extra_bench:  # like the image's own folder: next to the stock one
         folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
+    libraries: list[Path] = []
+    suite_parts: list[PartEntry] = []
     with locked(folder):
         compiler = require_compiler(machine.board)
         suite = folder / "suite"
@@ -89,25 +92,45 @@ def build_guest(
             **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
         }
         if tier.program is not None:
-            image = _program_image(target, tier.program, folder)
-            entries |= _program_entries(image.elf.path, compiler, folder, loaded)
-        packed = archive(entries)
-        initrd = folder / "initrd"
-        if not initrd.is_file() or initrd.read_bytes() != packed:
-            initrd.unlink(missing_ok=True)  # a new file, as linkers write: see private_copy
-            initrd.write_bytes(packed)
-        copy = private_copy(initrd, folder)
+            image, suite_parts = _program_image(target, tier.program, folder), image.entry.parts
+            libraries = shared_libraries(image.elf.path)
+            entries |= _program_entries(image.elf.path, compiler, folder, libraries)
+            entries |= {f"modules/{file.name}": File(file.read_bytes()) for file in loaded}
+        copy = private_copy(_written(folder / "initrd", archive(entries)), folder)
     entry = msgspec.structs.replace(
         image.entry,
         kernel_source=origin,
         parts=[
             *parts(binaries, [Tree("kernel", file.parent) for file in binaries]),
             *parts(sources, [Tree("guest", inventory.root() / _SOURCES)]),
+            *parts(libraries, [Tree("libraries", file.parent) for file in libraries]),
             *image.entry.parts,
+            *(part for part in suite_parts if part not in image.entry.parts),
         ],
     )
     others = digests | {copy: sha256_of(copy)}
     return GuestImage(image.elf, folder, entry, copy, others=others)
+
+
+def _written(initrd: Path, packed: bytes) -> Path:
+    """The archive on the disk, untouched if it has these bytes."""
+    if not initrd.is_file() or initrd.read_bytes() != packed:
+        initrd.unlink(missing_ok=True)  # a new file, as linkers write: see private_copy
+        initrd.write_bytes(packed)
+    return initrd
+
+
+def _loaded(modules: Path) -> list[Path]:
+    """The modules of kernels/linux/guest/modules. ToolMissing if the cache lacks one."""
+    lines = (inventory.root() / _SOURCES / "modules").read_text().splitlines()
+    files = [modules / f"{line}.ko" for line in lines if not line.startswith("#")]
+    for file in files:
+        if not file.is_file():
+            raise ToolMissing(
+                f"{file}: this kernel of the cache has no module for a network",
+                remedy="Run `kadenz setup --guests`, which fetches the kernel again with it",
+            )
+    return files
 
 
 def _guest_tier(target: TargetName) -> GuestTier:
@@ -130,17 +153,16 @@ def _program_image(target: TargetName, program: GuestProgram, folder: Path) -> I
 
 
 def _program_entries(
-    program: Path, compiler: Path, folder: Path, modules: Sequence[Path]
+    program: Path, compiler: Path, folder: Path, libraries: Sequence[Path]
 ) -> dict[str, Entry]:
-    """The program, its libraries under their own paths, and modules of the kernel."""
+    """The program, and its libraries under their own paths."""
     stripped = folder / "program"
     _strip(compiler, program, stripped)
-    libraries = shared_libraries(program)
     folders = {parent for file in libraries for parent in file.parents if parent.name}
     entries: dict[str, Entry] = {f"{place}".lstrip("/"): None for place in sorted(folders)}
     entries |= {"modules": None, "program": File(stripped.read_bytes(), 0o755)}
     entries |= {f"{file}".lstrip("/"): File(file.read_bytes(), 0o755) for file in libraries}
-    return entries | {f"modules/{file.name}": File(file.read_bytes()) for file in modules}
+    return entries
 
 
 def plan_archive(plan: str) -> bytes:

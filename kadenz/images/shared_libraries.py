@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -15,15 +16,20 @@ _ABSENT = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
 
 
 def shared_libraries(program: Path) -> list[Path]:
-    """The libraries and the loader, by the paths under which the program looks for them.
+    """The libraries and the loader, by the paths at which the loader of this machine finds them.
 
-    Empty for a static program. Raises BuildFailed for a library that this machine lacks.
+    Raises BuildFailed for a library that this machine lacks, and for a program that is static or
+    none: the loader refuses it.
     """
-    answer = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
-    absent = _ABSENT.findall(answer.stdout)
-    if absent:
+    command = ["ldd", str(program)]
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    absent = ", ".join(_ABSENT.findall(answer.stdout))
+    if absent or answer.returncode:
         raise BuildFailed(
-            f"{program}: {', '.join(absent)} is not on this machine",
-            remedy="Run `kadenz setup`, which installs it",
+            f"{program}: {f'{absent} is not on this machine' if absent else 'ldd refuses it'}",
+            remedy="Run `kadenz setup`, which installs the libraries",
+            detail=answer.stderr.strip(),
         )
     return [Path(path) for path in _LOADED.findall(answer.stdout)]

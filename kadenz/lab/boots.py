@@ -12,7 +12,7 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import INTERRUPTED, Running
 from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
-from kadenz.lab.guests import BOOT_S
+from kadenz.lab.guests import BOOT_S, runs_program
 from kadenz.lab.job import Job
 from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
@@ -158,14 +158,14 @@ class Boots:
         planned = {point.id: point for point in points}
         job = self._job
         boot_s = BOOT_S if job.setup.guest is not None else 0.0
+        if runs_program(job.name):  # it sends nothing before it has ended
+            boot_s += sum(silence_s(job, point) for point in points)
 
         def silent_s() -> float:
             begin = assembler.current
             point = planned.get(begin.record) if begin else None
             if begin is None or point is None:
-                # A guest's program is silent until its end.
-                whole_s = sum(silence_s(job, each) for each in points) if boot_s else 0.0
-                return job.timeout_s + boot_s + whole_s
+                return job.timeout_s + boot_s
             return silence_s(job, point)
 
         return silent_s

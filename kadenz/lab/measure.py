@@ -65,7 +65,7 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
     result = Result(str(job.name), run.output, document)
     with _writer(job, run.output, document) as writer:
         boots = Boots(job, run, writer, result.failures)
-        _stamp_benchmark_notes(job, writer)
+        stamp_benchmark_notes(job, writer)
         why = boots.measure()
         if job.rest is not None:
             keep_rates(document, job.rest)  # a load judges the new records alone
@@ -95,13 +95,12 @@ def _writer(job: Job, output: Path, document: Manifest) -> RunWriter:
         raise at_work(earlier or output) from None
 
 
-def _stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
+def stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
     """Enters the board's notes on the planned benchmarks into the run, and warns of each."""
-    emulated = inventory.board(job.name.board).tier.emulated
-    if job.name.tier != "emulated" or emulated is None:
-        return
+    tiers = inventory.board(job.name.board).tier
+    tier = {"emulated": tiers.emulated, "guest": tiers.guest}.get(job.name.tier)
     planned = {point.bench for point in job.points}
-    for bench, text in emulated.benchmark_notes.items():
+    for bench, text in tier.benchmark_notes.items() if tier is not None else ():
         if bench in planned:
             writer.manifest.benchmark_notes[bench] = text
             enter_warning(writer, "benchmark-note", f"in {bench}, {text}")

@@ -79,7 +79,8 @@ def test_an_unknown_target_is_a_usage_error() -> None:
     assert "Did you mean `freertos/stm32f4@emulated`?" in answer.stderr
 
 
-def test_a_program_without_a_kernel_port_is_refused_before_any_build() -> None:
-    answer = kadenz("conformance", "posix/indy7@host")
+@pytest.mark.parametrize("target", ["posix/indy7@host", "linux-rt/indy7-x86_64@guest"])
+def test_a_program_without_a_kernel_port_is_refused_before_any_build(target: str) -> None:
+    answer = kadenz("conformance", target)
     assert answer.returncode == 2, answer.stderr
     assert "kadenz-motion" in answer.stderr and "posix/linux@host" in answer.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import numpy as np
@@ -16,14 +17,16 @@ from kadenz.analysis import analyse
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark
 from kadenz.config.target_name import parse_target
-from kadenz.errors import ToolMissing, UsageError
+from kadenz.errors import BuildFailed, ToolMissing, UsageError
 from kadenz.images.guest import plan_archive
 from kadenz.images.shared_libraries import shared_libraries
 from kadenz.lab.guests import guest_image
+from kadenz.lab.measure import stamp_benchmark_notes
 from kadenz.report.studies.cereia2011 import is_preempt_rt
 from kadenz.store import Run, read_run
 from kadenz.targets.guest import WIRE
 from tests.guest.conftest import Machine, machine, measured
+from tests.synthetic import LINUX, manifest
 
 pytestmark = pytest.mark.counted
 
@@ -136,7 +139,23 @@ def test_the_libraries_of_a_program_are_those_that_its_loader_names(tmp_path: Pa
     assert "libc.so.6" in libraries and any(name.startswith("ld-linux") for name in libraries)
     text = tmp_path / "text"
     text.write_text("no program")
-    assert shared_libraries(text) == []
+    with pytest.raises(BuildFailed, match="ldd refuses it"):
+        shared_libraries(text)
+
+
+def test_times_that_wait_for_a_frame_carry_a_note_and_are_not_judged() -> None:
+    """Which phase of the ring a boot has decides them, and not the kernel."""
+    name = parse_target(RT)
+    benches = ("motion/response-time", "motion/position-error")
+    job = SimpleNamespace(name=name, points=[SimpleNamespace(bench=bench) for bench in benches])
+    document = manifest(LINUX)
+    stamp_benchmark_notes(job, SimpleNamespace(manifest=document))  # type: ignore[arg-type]
+    assert list(document.benchmark_notes) == ["motion/response-time"]
+    assert "phase of the ring" in document.warnings[-1].message
+    tier = inventory.board(name.board).tier.guest
+    assert tier is not None
+    plan = (inventory.root() / "fieldbus/kadenz-motion/src/record/series.rs").read_text()
+    assert all(f'"{bench}"' in plan for bench in tier.benchmark_notes)
 
 
 def test_the_ring_answers_on_the_other_end_of_the_wire() -> None:

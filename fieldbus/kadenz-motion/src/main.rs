@@ -61,10 +61,13 @@ fn transport(bus: &BusArgs) -> String {
     }
 }
 
-/// Whether no device is behind an interface: its frames stay on this machine.
+/// Whether the frames of an interface stay on this machine: it has no device, and stands on no other interface, as a
+/// VLAN, a bridge or a bond does.
 fn is_virtual(interface: &str) -> bool {
-    let entry = Path::new("/sys/class/net").join(interface);
-    entry.exists() && !entry.join("device").exists()
+    let entries = std::fs::read_dir(Path::new("/sys/class/net").join(interface));
+    let names: Vec<_> = entries.into_iter().flatten().flatten().map(|entry| entry.file_name()).collect();
+    let leads_out = |name: &str| ["device", "bonding", "bridge"].contains(&name) || name.starts_with("lower_");
+    !names.is_empty() && !names.iter().any(|name| leads_out(&name.to_string_lossy()))
 }
 
 /// What changes figures, the layout among it: the built-in one is part of the program, any other is called by its file.

@@ -148,6 +148,10 @@ static pid_t start(const char *program, const char *words, int input, int output
         for (size_t i = 1; i <= WORDS_MAX && rest != NULL; i++) {
             arguments[i] = strsep(&rest, ",");
         }
+        if (rest != NULL) {
+            say("failed: %s has more than %d arguments", program, WORDS_MAX);
+            _exit(127);
+        }
 
         if ((input >= 0 && dup2(input, STDIN_FILENO) < 0) ||
             (output >= 0 && dup2(output, STDOUT_FILENO) < 0)) {
@@ -271,6 +275,9 @@ static void send_kept(int frames)
             fail("the frames were not sent");
         }
         (void)tcdrain(frames);
+    }
+    if (count < 0) {
+        fail("the kept frames cannot be read");
     }
     (void)close(kept);
 }
