@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -24,6 +24,7 @@ from kadenz.targets.base import die_with_parent
 from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, filled, times_of
 from kadenz.targets.processor import ThreadTimes, on_every_processor
 from kadenz.targets.scratch import new_folder, read_growing
+from kadenz.targets.seen import looks_of
 from kadenz.values import program
 from kadenz.values.program import Program
 
@@ -39,6 +40,7 @@ _SANDBOX = (
     "on,obsolete=deny,spawn=deny,elevateprivileges=deny,resourcecontrol=deny",
 )
 _LOOKS = 10  # samples of a silent target
+_LOOKS_MAX = 100  # while fewer than two are outside a handler of an interrupt
 _BETWEEN_LOOKS_S = 0.005
 
 
@@ -146,7 +148,7 @@ class QemuProcess(CountedProcess):
             on_every_processor(self._process.pid)
         looks: list[str] = []
         with qemu_monitor.connected(self._folder / "monitor", _GRACE_S) as monitor:
-            for _ in range(_LOOKS):
+            while len(looks) < _LOOKS or (len(looks) < _LOOKS_MAX and _all_handle(looks)):
                 looks.append(monitor.ask("info registers"))
                 time.sleep(_BETWEEN_LOOKS_S)
         return looks
@@ -184,6 +186,11 @@ class QemuProcess(CountedProcess):
         except subprocess.TimeoutExpired:
             process.kill()  # a plugin can make QEMU ignore SIGTERM
             process.wait()
+
+
+def _all_handle(looks: Sequence[str]) -> bool:
+    """Whether all looks but one at most found the processor in a handler of an interrupt."""
+    return sum(not look.handles for look in looks_of(looks)) < 2
 
 
 def counted_instructions(shift: int) -> list[str]:
