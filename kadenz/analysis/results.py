@@ -96,18 +96,21 @@ class Pooled:
 
 @dataclass(frozen=True, eq=False)
 class RecordResult(NamedPoint):
-    """One benchmark point. `usable` is False for n/a, invalid and failed records: they have no
-    figures, and `reason` says why."""
+    """One benchmark point; `reason` says why a record that is not usable has no figures."""
 
     entry: RecordEntry
     unit: Unit
-    usable: bool
     reason: str
     lanes: tuple[LaneResult, ...]
     pooled: Pooled | None = None
     structures: tuple[Structure, ...] = ()
     misses: Misses | None = None  # of all lanes together
     notes: tuple[str, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has figures: not for n/a, invalid and failed records."""
+        return self.entry.status == "ok"
 
     @property
     def main(self) -> LaneResult | None:

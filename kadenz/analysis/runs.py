@@ -91,7 +91,7 @@ def analyse_record(
     reason = refusal(entry)
     if reason:
         bare = tuple(LaneResult(lane, ()) for lane in entry.series)
-        return RecordResult(entry, unit, False, reason, bare)
+        return RecordResult(entry, unit, reason, bare)
     lanes = side_by_side(
         lambda lane: _lane(run, entry, lane, worst, deadlines), entry.series, _largest_lane(entry)
     )
@@ -101,7 +101,6 @@ def analyse_record(
     return RecordResult(
         entry=entry,
         unit=unit,
-        usable=True,
         reason=entry.reason,
         lanes=tuple(lane.result for lane in lanes),
         pooled=_pool(sorted_lanes, entry) if together else None,
@@ -226,27 +225,9 @@ def point_misses(
 
 def refusal(entry: RecordEntry) -> str:
     """Why a record gives no figures; "" if it gives some."""
-    if entry.status != "ok":
-        return entry.reason or f"the target gave no reason for status {entry.status}"
-    if entry.proof.failed:
-        return (
-            f"proof failed for {entry.proof.failed:,} of {entry.proof.checked:,} checks: "
-            f"{entry.proof.reason or 'no reason given'}"
-        )
-    for lane in entry.series:
-        if lane.planned != lane.taken + lane.missed + lane.not_measured:
-            return (
-                f"lane {lane.name}: {lane.planned:,} planned, but {lane.taken:,} taken, "
-                f"{lane.missed:,} missed and {lane.not_measured:,} not measured: samples are "
-                "unaccounted for"
-            )
-        for kind, other in entry.companions(lane).items():
-            if other.taken != lane.taken:
-                return (
-                    f"lane {lane.name}: {lane.taken:,} samples, but {other.taken:,} values of "
-                    f"{kind} for them"
-                )
-    return ""
+    if entry.status == "ok":
+        return ""
+    return entry.reason or f"the target gave no reason for status {entry.status}"
 
 
 def _notes(entry: RecordEntry) -> list[str]:
@@ -312,7 +293,7 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
             )
         )
     for status in ("invalid", "failed"):
-        bad = [r for r in records if not r.usable and _status(r) == status]
+        bad = [r for r in records if r.entry.status == status]
         if bad:
             names = ", ".join(sorted({r.bench for r in bad}))
             warnings.append(
@@ -344,8 +325,3 @@ def _records(count: int, status: str) -> str:
     if count == 1:
         return f"1 record {'is invalid' if status == 'invalid' else 'failed'} and shows"
     return f"{count:,} records {'are invalid' if status == 'invalid' else 'failed'} and show"
-
-
-def _status(record: RecordResult) -> str:
-    """The status; an "ok" record whose proof or accounting fails is invalid."""
-    return "invalid" if record.entry.status == "ok" else record.entry.status

@@ -127,7 +127,7 @@ def _rows(record: RecordResult, noted: bool, hide: Collection[str] = ()) -> list
 
     where = labels.point(record, hide=hide)
     if not record.usable:
-        status = record.entry.status if record.entry.status != "ok" else "invalid"
+        status = record.entry.status
         colour = "dim" if status == "n/a" else "red"
         text = styled("[{}]{}: {}[/]", colour, status, record.reason)
         figures = (str(record.taken), "", "", "", "", "")

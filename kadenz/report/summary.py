@@ -142,7 +142,7 @@ def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
         "params": dict(record.params),
         "ranks": dict(record.entry.ranks),
         "lane": lane.name if lane else "",
-        "status": "invalid" if _refused(record) else record.entry.status,
+        "status": record.entry.status,
         "reason": record.reason,
         "unit": record.unit.key,
         "clock_class": record.unit.clock_class,
@@ -159,10 +159,6 @@ def _base(record: RecordResult, lane: LaneResult | None = None) -> Row:
         "source": record.entry.source,
         "from_store": value.measured if value is not None and value.stored else "",
     }
-
-
-def _refused(record: RecordResult) -> bool:
-    return not record.usable and record.entry.status == "ok"
 
 
 def _figures(record: RecordResult, lane: LaneResult) -> Row:

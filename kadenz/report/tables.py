@@ -154,7 +154,7 @@ def _missed_words(misses: Misses | None) -> list[str]:
 
 
 def _no_figures(record: RecordResult) -> _Row:
-    status: str = record.entry.status if record.entry.status != "ok" else "invalid"
+    status: str = record.entry.status
     if record.usable:  # no samples, or only cold ones
         status = next(iter(record.lanes[0].gaps.values()), "no samples") if record.lanes else "–"
     kind = "status na" if record.entry.status == "n/a" else "status bad"
@@ -164,8 +164,7 @@ def _no_figures(record: RecordResult) -> _Row:
 def _remarks(record: RecordResult) -> list[str]:
     """Caveats shown with a record's figures."""
     if not record.usable:
-        status = record.entry.status if record.entry.status != "ok" else "invalid"
-        return [f"{status}: {record.reason}"]
+        return [f"{record.entry.status}: {record.reason}"]
     remarks = list(record.notes)
     unit = record.unit
     sentences = [

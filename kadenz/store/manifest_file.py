@@ -13,6 +13,7 @@ from kadenz.config.manifest import SCHEMA_VERSION, Manifest
 from kadenz.errors import NewerRun, StoreError
 from kadenz.json_text import read_json
 from kadenz.regular_files import read_regular
+from kadenz.store.acceptance import accept
 from kadenz.store.consistency import contradictions
 from kadenz.store.layout import MANIFEST
 from kadenz.store.older_runs import FIRST, renew
@@ -66,6 +67,7 @@ def read_manifest(folder: Path) -> Manifest:
             f"{file}: damaged: {contradiction}",
             remedy="Copy the folder again from its origin, or repeat the measurement",
         )
+    accept(manifest)
     return manifest
 
 

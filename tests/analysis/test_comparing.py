@@ -14,6 +14,7 @@ from kadenz.analysis.comparing import compare_sides
 from kadenz.config.manifest import Distribution, Manifest, ModelEntry
 from kadenz.errors import UsageError
 from kadenz.store import Run, read_run
+from kadenz.store.manifest_file import write_manifest
 from tests.synthetic import (
     HIFIVE1,
     LINUX,
@@ -250,6 +251,8 @@ def test_a_slower_empty_loop_alone_is_not_a_slower_switch(tmp_path: Path) -> Non
 def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
     good, bad = (run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2))
     bad.manifest.records[0].lanes[0].planned += 5
+    write_manifest(bad.path, bad.manifest, sync=False)
+    bad = read_run(bad.path)
     (made,) = compare_sides([good], [bad], statistics=["median"]).points
     assert made.outcome == "not-comparable" and "unaccounted" in made.reason
 

@@ -119,7 +119,8 @@ def test_a_record_is_finished_once_it_is_closed(tmp_path: Path) -> None:
         for number in (10, 11, 12):
             entry = running(number)
             writer.open_record(entry)
-            writer.append(number, 0, values(number))
+            for lane in (0, 1):
+                writer.append(number, lane, values(number))
             entry.status, entry.reason = "ok", ""
             writer.close_record(number)
         os._exit(9)

@@ -88,8 +88,7 @@ def _part(run: RunResult, name: str) -> Part:
         return Part(name, "", None, None, f"not measured ({benches[0]})")
     first = records[0]
     if not first.usable:
-        status = first.entry.status if first.entry.status != "ok" else "invalid"
-        return Part(name, first.bench, first, None, f"{status}: {first.reason}")
+        return Part(name, first.bench, first, None, f"{first.entry.status}: {first.reason}")
     gap = first.main.gaps.get("mean") if first.main is not None else None
     return Part(name, first.bench, first, None, gap or "too few samples for a mean's interval")
 

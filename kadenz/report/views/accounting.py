@@ -26,8 +26,7 @@ def accounting_table(runs: Named) -> Table:
     for label, run in runs:
         for record in run.records:
             entry = record.entry
-            status = entry.status if record.usable or entry.status != "ok" else "invalid"
-            kind = {"ok": "", "n/a": "status na"}.get(status, "status bad")
+            kind = {"ok": "", "n/a": "status na"}.get(entry.status, "status bad")
             rows.append(
                 (
                     text_cell(label),
@@ -42,7 +41,7 @@ def accounting_table(runs: Named) -> Table:
                     whole(len(entry.drains)),
                     whole(entry.proof.checked),
                     whole(entry.proof.failed, "warn" if entry.proof.failed else ""),
-                    Cell(status, status, kind),
+                    Cell(entry.status, entry.status, kind),
                     text_cell(record.reason),
                 )
             )
