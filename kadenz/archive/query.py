@@ -125,7 +125,7 @@ def run_sql(place: Place, con: Any, sql: str, values: dict[str, Any] | None = No
     """
     with _explained(place):
         relation = con.sql(sql, params=values)
-        if not relation:
+        if relation is None:
             return Answer([], iter(()))
         return Answer(relation.columns, _fetched(place, relation))
 

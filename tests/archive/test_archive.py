@@ -311,6 +311,27 @@ def test_a_run_of_a_newer_schema_is_named_and_the_others_are_added(
     assert rows(archive, "SELECT run FROM runs") == [("one",)]
 
 
+def test_a_query_without_a_row_still_names_its_columns(archive: Place, tmp_path: Path) -> None:
+    add(archive, made(tmp_path, "there"))
+    query = ["archive", "query", "SELECT run, commit FROM runs WHERE run = 'x'"]
+    answer = CliRunner().invoke(cli, [*query, "--archive", archive.text])
+    assert answer.exit_code == 0 and answer.output.split()[:2] == ["run", "commit"]
+
+
+def test_a_record_whose_proof_failed_gives_an_archive_no_figure(
+    archive: Place, tmp_path: Path
+) -> None:
+    """Of a run of others, whose status says ok."""
+    samples = {"all": np.full(50, 7, np.uint32)}
+    points = [Point("itc/a", samples), Point("itc/b", samples, failed_checks=2)]
+    add(archive, read_run(write_run(tmp_path, manifest(STM32F4), points)))
+    assert rows(archive, "SELECT bench, status FROM records ORDER BY bench") == [
+        ("itc/a", "ok"),
+        ("itc/b", "invalid"),
+    ]
+    assert rows(archive, "SELECT DISTINCT bench FROM percentiles") == [("itc/a",)]
+
+
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 KiB; only root may mount one."""
