@@ -287,10 +287,11 @@ def _lane(
     number = next((i for i, lane in enumerate(record.series) if lane.name == entry.name), 0)
     deadline = deadline_of(record, unit, asked, number)
     first = min(cold, samples.size)
+    undecided = 0
     if deadline is not None and deadline.limit is not None:
-        is_late = samples * np.float64(unit.scale) > deadline.limit
-        if has_interval(record, entry):
-            return _modelled(run, record, entry, deadline, deadline.limit / unit.scale, first)
+        ends = _ends(run, record, entry, samples)
+        is_late, perhaps = (end * np.float64(unit.scale) > deadline.limit for end in ends)
+        undecided = int((is_late != perhaps)[first:].sum())
     elif deadline is not None and deadline.origin == "period" and not entry.overrun:
         is_late = np.zeros(samples.size, dtype=np.bool_)
     else:
@@ -305,26 +306,20 @@ def _lane(
         int(is_late[first:].sum()),
         first,
         int(is_late[:first].sum()),
-        _cycles(run, record, entry, is_late, first),
-    )
-
-
-def _modelled(
-    run: Run, record: RecordEntry, entry: LaneEntry, deadline: Deadline, limit: float, cold: int
-) -> _Counted:
-    """A lane of a timing model: late is what both ends of a cycle's interval exceed `limit` by."""
-    least, most = (at_end.samples(record, entry) > limit for at_end in at_ends(run))
-    undecided = int((least != most)[cold:].sum())
-    return _Counted(
-        entry,
-        deadline,
-        least.size - cold,
-        int(least[cold:].sum()),
-        cold,
-        int(least[:cold].sum()),
-        None if undecided else _cycles(run, record, entry, least, cold),
+        None if undecided else _cycles(run, record, entry, is_late, first),
         undecided,
     )
+
+
+def _ends(
+    run: Run, record: RecordEntry, entry: LaneEntry, samples: Samples
+) -> tuple[Samples, Samples]:
+    """The least and the largest that each sample may be: itself, unless a timing model has an
+    interval for it."""
+    if not has_interval(record, entry):
+        return samples, samples
+    least, largest = (at_end.samples(record, entry) for at_end in at_ends(run))
+    return least, largest
 
 
 def _cycles(
