@@ -11,10 +11,9 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use critical_section::Mutex;
 use kadenz_suite::framework::{
-    perform, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
+    perform, Flag, Framework, Gate, Receiver, Role, Seat, Sender, Waiter,
 };
-use kadenz_suite::resting::Resting;
-use kadenz_suite::{for_each_size, irq, Point};
+use kadenz_suite::{for_each_size, irq, resting_link, Point};
 use lilos::exec::{run_tasks_with_idle, yield_cpu, Notify, ALL_TASKS};
 use lilos::spsc::{Popper, Pusher, Queue};
 use lilos::time::{sleep_until, TickTime};
@@ -203,34 +202,7 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
     }
 }
 
-/// The ends that a task has.
-type Ends<const N: usize> = (SendEnd<N>, ReceiveEnd<N>);
-
 macro_rules! links {
-    ($($bytes:literal),+) => { $(
-        const _: () = {
-            static RESTING: Resting<Ends<$bytes>> = Resting::new();
-
-            impl Link<$bytes> for Lilos {
-                type Sender = SendEnd<$bytes>;
-                type Receiver = ReceiveEnd<$bytes>;
-
-                fn ends(way: Way) -> Ends<$bytes> {
-                    RESTING.take(way, || {
-                        let there = machine::queue!($bytes);
-                        let back = machine::queue!($bytes);
-                        (
-                            (SendEnd(there.0), ReceiveEnd(back.1)),
-                            (SendEnd(back.0), ReceiveEnd(there.1)),
-                        )
-                    })
-                }
-
-                fn put_back(way: Way, sender: SendEnd<$bytes>, receiver: ReceiveEnd<$bytes>) {
-                    RESTING.put(way, (sender, receiver));
-                }
-            }
-        };
-    )+ };
+    ($($bytes:literal),+) => { $(resting_link!(Lilos, $bytes, machine::queue!($bytes));)+ };
 }
 for_each_size!(links);

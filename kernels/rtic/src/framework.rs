@@ -6,10 +6,9 @@ use core::ffi::CStr;
 use core::future::Future;
 
 use kadenz_suite::framework::{
-    suspend, Flag, Framework, Gate, Link, Receiver, Role, Seat, Sender, Waiter, Way,
+    suspend, Flag, Framework, Gate, Receiver, Role, Seat, Sender, Waiter,
 };
-use kadenz_suite::resting::Resting;
-use kadenz_suite::{for_each_size, Point};
+use kadenz_suite::{for_each_size, resting_link, Point};
 use rtic_common::waker_registration::CriticalSectionWakerRegistration;
 use rtic_monotonics::Timebase;
 use rtic_sync::channel;
@@ -120,34 +119,7 @@ impl<const N: usize> Receiver<N> for ReceiveEnd<N> {
     }
 }
 
-/// The ends that a task has.
-type Ends<const N: usize> = (SendEnd<N>, ReceiveEnd<N>);
-
 macro_rules! links {
-    ($($bytes:literal),+) => { $(
-        const _: () = {
-            static RESTING: Resting<Ends<$bytes>> = Resting::new();
-
-            impl Link<$bytes> for Rtic {
-                type Sender = SendEnd<$bytes>;
-                type Receiver = ReceiveEnd<$bytes>;
-
-                fn ends(way: Way) -> Ends<$bytes> {
-                    RESTING.take(way, || {
-                        let there = machine::channel!($bytes);
-                        let back = machine::channel!($bytes);
-                        (
-                            (SendEnd(there.0), ReceiveEnd(back.1)),
-                            (SendEnd(back.0), ReceiveEnd(there.1)),
-                        )
-                    })
-                }
-
-                fn put_back(way: Way, sender: SendEnd<$bytes>, receiver: ReceiveEnd<$bytes>) {
-                    RESTING.put(way, (sender, receiver));
-                }
-            }
-        };
-    )+ };
+    ($($bytes:literal),+) => { $(resting_link!(Rtic, $bytes, machine::channel!($bytes));)+ };
 }
 for_each_size!(links);

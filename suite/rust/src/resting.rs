@@ -45,3 +45,39 @@ impl<E> Default for Resting<E> {
         Self::new()
     }
 }
+
+/// `Link` of a framework for items of one size: `channel` makes a channel as its two ends, once for
+/// each expansion. The framework's `SendEnd` and `ReceiveEnd` hold them.
+#[macro_export]
+macro_rules! resting_link {
+    ($framework:ty, $bytes:literal, $channel:expr) => {
+        const _: () = {
+            type Ends = (SendEnd<$bytes>, ReceiveEnd<$bytes>);
+            static RESTING: $crate::resting::Resting<Ends> = $crate::resting::Resting::new();
+
+            impl $crate::framework::Link<$bytes> for $framework {
+                type Sender = SendEnd<$bytes>;
+                type Receiver = ReceiveEnd<$bytes>;
+
+                fn ends(way: $crate::framework::Way) -> Ends {
+                    RESTING.take(way, || {
+                        let there = $channel;
+                        let back = $channel;
+                        (
+                            (SendEnd(there.0), ReceiveEnd(back.1)),
+                            (SendEnd(back.0), ReceiveEnd(there.1)),
+                        )
+                    })
+                }
+
+                fn put_back(
+                    way: $crate::framework::Way,
+                    sender: SendEnd<$bytes>,
+                    receiver: ReceiveEnd<$bytes>,
+                ) {
+                    RESTING.put(way, (sender, receiver));
+                }
+            }
+        };
+    };
+}
