@@ -178,8 +178,8 @@ def test_code_for_risc_v_is_larger_than_for_cortex_m4_as_published() -> None:
         return compiled, linked, build.text_bytes / arm.text_bytes
 
     compiled, linked, whole = larger(riscv)
-    assert 1.10 < compiled < 1.35  # 1.250 with GCC 12.2
-    assert 1.10 < linked < 1.30  # 1.185
+    assert 1.10 < compiled < 1.35  # 1.229 with GCC 12.2
+    assert 1.10 < linked < 1.30  # 1.157
     assert 1.05 < whole < 1.20  # 1.118
     for compressed, without in zip(larger(riscv), larger(plain), strict=True):
         assert without > 1.25 * compressed
