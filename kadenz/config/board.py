@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 import msgspec
@@ -10,6 +11,8 @@ import msgspec
 from kadenz.config.board_link import Way
 from kadenz.config.model import FileModel
 
+_WORD = re.compile(r"[\w./=:+-]+", re.ASCII)
+_WORDS_MAX = 16  # WORDS_MAX of kernels/linux/guest/init.c
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 
 
@@ -84,10 +87,18 @@ class GuestProgram(FileModel, kw_only=True, frozen=True):
     """A program of this Linux's instruction set that a guest runs instead of the suite."""
 
     crate: str  # a package of the workspace fieldbus/, with the wire format of the suite
+    wire: tuple[str, str]  # a pair of virtual interfaces: the program's, and that of the devices
     arguments: tuple[str, ...]
-    # Arguments with which the program simulates the devices at the other end of the wire: the
-    # interfaces of `guest.WIRE`, a pair.
-    ring: tuple[str, ...]
+    ring: tuple[str, ...]  # arguments with which the program simulates the devices
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for words that do not pass through the guest's command line."""
+        for word in (*self.wire, *self.arguments, *self.ring):
+            if not _WORD.fullmatch(word):
+                raise ValueError(f"`{word}`: expected letters, digits, and any of ./=:_+-")
+        count = max(len(self.arguments), len(self.ring))
+        if count > _WORDS_MAX:
+            raise ValueError(f"{count} arguments; a guest takes {_WORDS_MAX}")
 
 
 class GuestTier(FileModel, kw_only=True, frozen=True):

@@ -95,7 +95,7 @@ def build_guest(
             image, suite_parts = _program_image(target, tier.program, folder), image.entry.parts
             libraries = shared_libraries(image.elf.path)
             entries |= _program_entries(image.elf.path, compiler, folder, libraries)
-            entries |= {f"modules/{file.name}": File(file.read_bytes()) for file in loaded}
+            entries |= _module_entries(loaded)
         copy = private_copy(_written(folder / "initrd", archive(entries)), folder)
     entry = msgspec.structs.replace(
         image.entry,
@@ -120,10 +120,22 @@ def _written(initrd: Path, packed: bytes) -> Path:
     return initrd
 
 
+def _module_names() -> list[str]:
+    """The modules of a guest's kernel, in the order in which they are loaded."""
+    lines = (inventory.root() / _SOURCES / "modules").read_text().splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _module_entries(files: Sequence[Path]) -> dict[str, Entry]:
+    """The modules, and their order for init."""
+    order = "".join(f"/modules/{file.name}\n" for file in files)
+    entries: dict[str, Entry] = {"modules": None, "modules/order": File(order.encode())}
+    return entries | {f"modules/{file.name}": File(file.read_bytes()) for file in files}
+
+
 def _loaded(modules: Path) -> list[Path]:
     """The modules of kernels/linux/guest/modules. ToolMissing if the cache lacks one."""
-    lines = (inventory.root() / _SOURCES / "modules").read_text().splitlines()
-    files = [modules / f"{line}.ko" for line in lines if not line.startswith("#")]
+    files = [modules / f"{name}.ko" for name in _module_names()]
     for file in files:
         if not file.is_file():
             raise ToolMissing(
@@ -160,7 +172,7 @@ def _program_entries(
     _strip(compiler, program, stripped)
     folders = {parent for file in libraries for parent in file.parents if parent.name}
     entries: dict[str, Entry] = {f"{place}".lstrip("/"): None for place in sorted(folders)}
-    entries |= {"modules": None, "program": File(stripped.read_bytes(), 0o755)}
+    entries["program"] = File(stripped.read_bytes(), 0o755)
     entries |= {f"{file}".lstrip("/"): File(file.read_bytes(), 0o755) for file in libraries}
     return entries
 

@@ -29,8 +29,6 @@ LOADS = {
     "syscalls": "writes one byte to a pipe and reads it back, continuously",
     "timers": "an interrupt and a wake-up every 97 µs",
 }
-MODULES = ("veth",)  # of kernels/linux/guest/modules, as init loads them
-WIRE = ("kdz0", "kdz1")  # the interfaces of a program and of the devices that it commands
 _POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
 _LINES = 30  # of its console, shown in an error
 _LINE_LENGTH = 400
@@ -164,8 +162,8 @@ class GuestTarget(QemuProcess):
             parameters.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
         program = self._program
         if program is not None:
-            parameters += ["ipv6.disable=1", f"KDZ_MODULES={','.join(MODULES)}"]
-            parameters += [f"KDZ_WIRE={','.join(WIRE)}", f"KDZ_RING={','.join(program.ring)}"]
+            parameters += ["ipv6.disable=1", f"KDZ_WIRE={','.join(program.wire)}"]
+            parameters.append(f"KDZ_RING={','.join(program.ring)}")
             parameters.append(f"KDZ_PROGRAM={','.join(program.arguments)}")
         return " ".join(parameters)
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import platform
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from kadenz import tools
 from kadenz.analysis import analyse
 from kadenz.config import inventory
+from kadenz.config.board import GuestProgram
 from kadenz.config.campaign import Benchmark
 from kadenz.config.target_name import parse_target
 from kadenz.errors import BuildFailed, ToolMissing, UsageError
@@ -24,7 +26,6 @@ from kadenz.lab.guests import guest_image
 from kadenz.lab.measure import stamp_benchmark_notes
 from kadenz.report.studies.cereia2011 import is_preempt_rt
 from kadenz.store import Run, read_run
-from kadenz.targets.guest import WIRE
 from tests.guest.conftest import Machine, machine, measured
 from tests.synthetic import LINUX, manifest
 
@@ -35,7 +36,9 @@ EDGES = Benchmark(name="ethercat/edge-jitter", samples=300, params={"period_us":
 
 
 @pytest.fixture(autouse=True)
-def _cargo() -> None:
+def _built_here() -> None:
+    if platform.machine() != "x86_64":
+        pytest.skip(f"the guest is x86_64, this machine {platform.machine()}")
     try:
         tools.require("cargo")
     except ToolMissing as missing:
@@ -64,7 +67,7 @@ def test_a_master_inside_a_guest_makes_every_edge(target: str, tmp_path: Path) -
     assert abs(np.median(periods) - 1_000_037) < 100
     assert is_preempt_rt(analyse(run)) == (target == RT)
     settings, clock = run.manifest.target.settings, run.manifest.clock
-    assert settings["transport"] == f"virtual interface {WIRE[0]}"
+    assert settings["transport"] == "virtual interface kdz0"
     assert settings["scheduling"] == "SCHED_FIFO"
     assert (clock.clock_class, clock.unit, clock.hz) == ("instruction", "virtual ns", 0)
     assert clock.checked_against and abs(clock.rate_error_ppm or 0) < 2000
@@ -119,6 +122,25 @@ def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
     assert "the suite ended with 2" in ended(guest, arguments=("lab", "--unknown"))
 
 
+@pytest.mark.parametrize(
+    ("key", "words", "says"),
+    [
+        ("arguments", ("lab", "a b"), "`a b`"),
+        ("ring", ("ring", "a,b"), "`a,b`"),
+        ("ring", ('"', "x"), "expected letters"),
+        ("arguments", ("",), "``"),
+        ("arguments", ("x",) * 17, "17 arguments; a guest takes 16"),
+        ("wire", ("kdz0", "kdz$1"), "kdz$1"),
+    ],
+)
+def test_words_that_a_guest_cannot_take_are_refused(
+    key: str, words: tuple[str, ...], says: str
+) -> None:
+    given = {"crate": "c", "wire": ("a", "b"), "arguments": ("lab",), "ring": ("ring",)}
+    with pytest.raises(ValueError, match=re.escape(says)):
+        GuestProgram(**{**given, key: words})  # type: ignore[arg-type]
+
+
 def test_benchmarks_of_the_suite_do_not_go_into_a_program(guest: Machine, tmp_path: Path) -> None:
     bench = tmp_path / "own.c"
     bench.write_text("int own;\n")
@@ -159,8 +181,8 @@ def test_times_that_wait_for_a_frame_carry_a_note_and_are_not_judged() -> None:
 
 
 def test_the_ring_answers_on_the_other_end_of_the_wire() -> None:
-    """board.toml and the target name the same interfaces."""
+    """The arguments of board.toml name the interfaces that the guest makes."""
     for text in (RT, PLAIN):
         tier = inventory.board(parse_target(text).board).tier.guest
         assert tier is not None and tier.program is not None
-        assert (tier.program.arguments[-1], tier.program.ring[-1]) == WIRE
+        assert (tier.program.arguments[-1], tier.program.ring[-1]) == tier.program.wire

@@ -10,7 +10,6 @@
  *   KDZ_LOAD=cpu,memory                   kinds of load
  *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
  *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
- *   KDZ_MODULES=veth,..                   modules of the kernel, loaded in this order
  *   KDZ_WIRE=kdz0,kdz1                    a pair of interfaces: arguments of /wire
  *   KDZ_RING=ring,--interface,kdz1        /program with these arguments is the other end of the
  *                                         wire: it says "ready" and runs until the end
@@ -116,19 +115,24 @@ static void plant(const char *wanted)
     say("planted: %s", parameters);
 }
 
-/* Loads modules of the kernel, each before what needs it. */
-static void load_modules(char *names)
+/* Loads the modules that /modules/order names, a path a line; none without that file. */
+static void load_modules(void)
 {
-    for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
-        char path[64];
+    char path[128];
+    FILE *order = fopen("/modules/order", "re");
+
+    while (order != NULL && fgets(path, (int)sizeof path, order) != NULL) {
         int module;
 
-        (void)snprintf(path, sizeof path, "/modules/%s.ko", name);
+        path[strcspn(path, "\n")] = '\0';
         module = open(path, O_RDONLY | O_CLOEXEC);
         if (module < 0 || syscall(SYS_finit_module, module, "", 0) != 0) {
             fail(path);
         }
         (void)close(module);
+    }
+    if (order != NULL) {
+        (void)fclose(order);
     }
 }
 
@@ -317,16 +321,14 @@ static void run_suite(int frames, const char *program)
 }
 
 /* The wire and its far end; 0 without. */
-static pid_t connect_ring(char *modules, const char *wire, const char *ring)
+static pid_t connect_ring(const char *wire, const char *ring)
 {
     int status = -1;
 
-    if (modules != NULL) {
-        load_modules(modules);
-    }
     if (wire == NULL || ring == NULL) {
         return 0;
     }
+    load_modules();
     (void)waitpid(start("/wire", wire, -1, -1), &status, 0);
     if (status != 0) {
         errno = ENODEV;
@@ -350,7 +352,7 @@ int main(void)
         fail("KDZ_FRAMES is not set");
     }
     settle();
-    ring = connect_ring(getenv("KDZ_MODULES"), getenv("KDZ_WIRE"), getenv("KDZ_RING"));
+    ring = connect_ring(getenv("KDZ_WIRE"), getenv("KDZ_RING"));
     if (disturbance != NULL) {
         plant(disturbance);
     }
