@@ -16,7 +16,8 @@
 #
 # Usage: guest-kernels.sh [--plan] [ISA|ISA/VERSION-rt|ISA/VERSION-plain ...]
 #   Default: all three ISAs. An existing kernel is left unchanged unless a file of it is missing;
-#   remove <cache>/guests to get newer ones. `make setup` fetches x86_64/6.12-rt and x86_64/6.12-plain, which are downloads.
+#   remove <cache>/guests to get newer ones. `make setup` fetches x86_64/6.12-rt and
+#   x86_64/6.12-plain, which are downloads.
 . "$(dirname "$0")/lib.sh"
 PRIVATE_APT="$CACHE/apt-guests"
 # shellcheck disable=SC2034  # read by private-apt.sh

@@ -42,7 +42,7 @@ clippy_kernels() {
 
 fmt() {
     local folder
-    for folder in fieldbus suite/rust kernels/embassy kernels/lilos kernels/rtic; do
+    for folder in fieldbus suite/rust $(rust_kernels); do
         cargo fmt --manifest-path "$folder/Cargo.toml" --all --check || return 1
     done
 }

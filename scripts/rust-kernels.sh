@@ -8,10 +8,15 @@ board_values() {
     sed -n 's/^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)).*$\|^ *\(KDZ_[A-Z_]*=[0-9a-zx]*\)$/\1\2/p' "$ROOT/$1" | tr '\n' ' '
 }
 
+# rust_kernels: their folders, a line each.
+rust_kernels() {
+    dirname kernels/*/Cargo.toml
+}
+
 # each_rust_kernel CALL: CALL FOLDER TARGET CPU VALUES for each. Stops at the first that fails.
 each_rust_kernel() {
     local folder
-    for folder in kernels/embassy kernels/lilos kernels/rtic; do
+    for folder in $(rust_kernels); do
         "$1" "$folder" thumbv7em-none-eabihf cortex-m4 "$(board_values boards/stm32f4/board.cmake) $(board_values boards/stm32/stm32.cmake)" || return 1
     done
     "$1" kernels/rtic riscv32imc-unknown-none-elf generic-rv32 \

@@ -98,4 +98,4 @@ provide() {
 provide fieldbus fieldbus/target compile_fieldbus fieldbus/Cargo.toml fieldbus/Cargo.lock
 rust_core_compiler
 provide rust-kernels build/rust compile_kernels \
-    {suite/rust,kernels/embassy,kernels/lilos,kernels/rtic}/Cargo.{toml,lock} suite/rust/build.cmake scripts/rust-kernels.sh
+    {suite/rust,kernels/*}/Cargo.{toml,lock} suite/rust/build.cmake scripts/rust-kernels.sh

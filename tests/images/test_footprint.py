@@ -317,7 +317,11 @@ def test_a_stripped_image_is_refused(tmp_path: Path) -> None:
 
 
 # ---- a minimal application -----------------------------------------------------------------------
-IN_RUST = [TargetName(kernel, "stm32f4", "emulated") for kernel in ("embassy", "lilos")]
+IN_RUST = [
+    TargetName(kernel, "stm32f4", "emulated")
+    for kernel in inventory.kernels()
+    if inventory.in_rust(kernel)
+]
 
 
 @pytest.mark.parametrize("target", [STM32, HIFIVE, *IN_RUST], ids=str)

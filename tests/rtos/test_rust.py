@@ -25,7 +25,7 @@ from tests.rtos.images import boot, build
 pytestmark = pytest.mark.counted
 
 BOARD = "stm32f4"
-KERNELS = ("embassy", "lilos", "rtic")
+KERNELS = tuple(kernel for kernel in inventory.kernels() if inventory.in_rust(kernel))
 TARGETS = (*((kernel, BOARD) for kernel in KERNELS), ("rtic", "ibex"))
 # Benchmarks that are n/a on a target: (their beginning, a part of the sentence).
 REFUSED = {
