@@ -191,6 +191,15 @@ class Tiers(FileModel, kw_only=True, frozen=True):
     rtl: RtlTier | None = None
     board: BoardTier | None = None
 
+    def crate(self, tier: str) -> str:
+        """The package of fieldbus/ whose program a tier runs; "" where it runs the suite."""
+        program = self.guest.program if self.guest is not None else None
+        crates = {
+            "host": self.host.crate if self.host is not None else "",
+            "guest": program.crate if program is not None else "",
+        }
+        return crates.get(tier, "")
+
     def names(self) -> list[str]:
         """The tiers in board.toml, from this machine outwards."""
         return [

@@ -96,7 +96,7 @@ def build_image(
     extra = [*inventory.benches(), *extra_bench]
     folder = image_folder(target, instrument, tree, extra, isa, console, minimal=minimal)
     check_paths([folder, inventory.root()])
-    crate = board.tier.host.crate if target.tier == "host" and board.tier.host else ""
+    crate = board.tier.crate(target.tier)
     if crate:
         if extra_bench:
             raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from kadenz.config import inventory
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
@@ -12,7 +13,7 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import INTERRUPTED, Running
 from kadenz.lab.execution import timing_model
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
-from kadenz.lab.guests import BOOT_S, runs_program
+from kadenz.lab.guests import BOOT_S
 from kadenz.lab.job import Job
 from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
@@ -158,7 +159,8 @@ class Boots:
         planned = {point.id: point for point in points}
         job = self._job
         boot_s = BOOT_S if job.setup.guest is not None else 0.0
-        if runs_program(job.name):  # it sends nothing before it has ended
+        if boot_s and inventory.board(job.name.board).tier.crate("guest"):
+            # A program sends nothing before it has ended.
             boot_s += sum(silence_s(job, point) for point in points)
 
         def silent_s() -> float:

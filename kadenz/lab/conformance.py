@@ -76,10 +76,7 @@ class Conformance:
 
 def _refuse_application(name: TargetName) -> None:
     """UsageError for a target whose image is not the suite: it calls no kernel through a port."""
-    tiers = inventory.board(name.board).tier
-    host = tiers.host.crate if name.tier == "host" and tiers.host is not None else ""
-    program = tiers.guest.program if name.tier == "guest" and tiers.guest is not None else None
-    crate = program.crate if program is not None else host
+    crate = inventory.board(name.board).tier.crate(name.tier)
     if crate:
         raise UsageError(
             f"{name} is the program {crate}, not the suite on a kernel: it has no conformance test",

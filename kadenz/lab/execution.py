@@ -149,7 +149,7 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
         argument_of[allowance] for allowance in sorted(setup.allowed) if argument_of[allowance]
     ]
     command = [str(image.elf.path), *host.arguments, *options, *setup.arguments]
-    return ProcessTarget(tuning_in_force.on_every_processor(command), suite=not host.crate)
+    return ProcessTarget(tuning_in_force.on_every_processor(command), suite=not tiers.crate("host"))
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:

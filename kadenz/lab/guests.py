@@ -32,12 +32,6 @@ def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> 
     )
 
 
-def runs_program(name: TargetName) -> bool:
-    """Whether the target's guest runs a program in place of the suite."""
-    tier = inventory.board(name.board).tier.guest
-    return name.tier == "guest" and tier is not None and tier.program is not None
-
-
 def default_guest(name: TargetName) -> Guest:
     """The guest whose catalog stands for its target."""
     return GuestChoice().variants(name)[0]

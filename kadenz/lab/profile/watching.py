@@ -58,8 +58,7 @@ def _check_core(name: TargetName) -> None:
 
 def records_releases(name: TargetName) -> bool:
     """Whether the target's program records its own releases: those of fieldbus/ do."""
-    host = inventory.board(name.board).tier.host if name.tier == "host" else None
-    return host is not None and bool(host.crate)
+    return bool(inventory.board(name.board).tier.crate(name.tier))
 
 
 def check_traced(name: TargetName, instrument: str) -> None:
