@@ -27,7 +27,7 @@ from kadenz.cli import cli
 from kadenz.config.manifest import SCHEMA_VERSION
 from kadenz.errors import EXIT_FAILED, StoreError, UsageError
 from kadenz.store import Run, read_run
-from tests.synthetic import LINUX, STM32F4, Point, linux_points, manifest, write_run
+from tests.synthetic import LINUX, STM32F4, Point, Samples, linux_points, manifest, write_run
 
 
 def made(folder: Path, id: str, centre: int = 900, target: dict[str, str] = STM32F4) -> Run:
@@ -322,7 +322,7 @@ def test_a_record_whose_proof_failed_gives_an_archive_no_figure(
     archive: Place, tmp_path: Path
 ) -> None:
     """Of a run of others, whose status says ok."""
-    samples = {"all": np.full(50, 7, np.uint32)}
+    samples: dict[str, Samples] = {"all": np.full(50, 7, np.uint32)}
     points = [Point("itc/a", samples), Point("itc/b", samples, failed_checks=2)]
     add(archive, read_run(write_run(tmp_path, manifest(STM32F4), points)))
     assert rows(archive, "SELECT bench, status FROM records ORDER BY bench") == [
