@@ -19,9 +19,8 @@ from kadenz.config import inventory
 from kadenz.config.board import GuestProgram
 from kadenz.config.campaign import Benchmark
 from kadenz.config.target_name import parse_target
-from kadenz.errors import BuildFailed, ToolMissing, UsageError
+from kadenz.errors import ToolMissing, UsageError
 from kadenz.images.guest import plan_archive
-from kadenz.images.shared_libraries import shared_libraries
 from kadenz.lab.guests import guest_image
 from kadenz.lab.measure import stamp_benchmark_notes
 from kadenz.report.studies.cereia2011 import is_preempt_rt
@@ -154,15 +153,6 @@ def test_a_machine_of_another_instruction_set_is_refused(
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
     with pytest.raises(ToolMissing, match="built for this machine's aarch64"):
         guest_image(guest.name, guest.guest, ())
-
-
-def test_the_libraries_of_a_program_are_those_that_its_loader_names(tmp_path: Path) -> None:
-    libraries = [file.name for file in shared_libraries(Path("/bin/sh").resolve())]
-    assert "libc.so.6" in libraries and any(name.startswith("ld-linux") for name in libraries)
-    text = tmp_path / "text"
-    text.write_text("no program")
-    with pytest.raises(BuildFailed, match="ldd refuses it"):
-        shared_libraries(text)
 
 
 def test_times_that_wait_for_a_frame_carry_a_note_and_are_not_judged() -> None:
