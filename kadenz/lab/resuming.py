@@ -13,7 +13,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from kadenz.config.manifest import KILLED, REPEATABLE, Manifest, ResumeEntry, Warning  # noqa: A004
+from kadenz.config.manifest import (
+    KILLED,
+    REPEATABLE,
+    BuildEntry,
+    Manifest,
+    ResumeEntry,
+    Warning,  # noqa: A004
+)
 from kadenz.errors import UsageError
 from kadenz.lab.graph import boots_of
 from kadenz.lab.job import Job, Rest, Turn
@@ -144,6 +151,8 @@ def _check_same(job: Job, before: Manifest) -> None:
         ("the image", before.build and before.build.elf_sha256, job.image.entry.elf_sha256),
         ("the emulator", before.emulator, job.make().emulator()),
     ]
+    if job.name.tier == "guest":  # its kernel and libraries are not in the image
+        changes.append(("the guest", _sources(before.build), _sources(job.image.entry)))
     if job.name.tier == "host":
         machine = (before.host.kernel, before.host.cpu, before.host.cpus)
         changes.append(("this Linux", machine, (host.kernel, host.cpu, host.cpus)))
@@ -154,3 +163,8 @@ def _check_same(job: Job, before: Manifest) -> None:
                 remedy="Measure it anew, without --resume",
                 detail=f"then: {then}\nnow: {now}",
             )
+
+
+def _sources(build: BuildEntry | None) -> list[tuple[str, str]]:
+    """Each part of a guest and the digest of its files."""
+    return [(part.part, part.sha256) for part in build.parts] if build is not None else []

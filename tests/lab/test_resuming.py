@@ -9,9 +9,10 @@ import shutil
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from kadenz.config.manifest import CampaignEntry, RecordEntry
+from kadenz.config.manifest import CampaignEntry, PartEntry, RecordEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import UsageError
 from kadenz.lab.job import Job
@@ -191,6 +192,18 @@ def test_another_image_or_campaign_is_refused(tmp_path: Path) -> None:
     points = [dataclasses.replace(point, bench="itc/pipe") for point in one.points]
     with pytest.raises(UsageError, match="the plan is not the one"):
         rest_of(dataclasses.replace(one, points=points), before)
+
+
+def test_a_guest_with_another_kernel_is_refused(tmp_path: Path) -> None:
+    """The image is the same: the kernel that boots it is a part of its own."""
+    guest = obedient(tmp_path, TargetName("linux-rt", "x86_64", "guest"))
+    before = stopped_after(guest, tmp_path / "runs", 2)
+    assert rest_of(guest, before) is not None
+    fresh = PartEntry(part="kernel", files=1, sha256="other", version="")
+    entry = msgspec.structs.replace(guest.image.entry, parts=[fresh])
+    image = dataclasses.replace(guest.image, entry=entry)
+    with pytest.raises(UsageError, match="the guest is not the one"):
+        rest_of(dataclasses.replace(guest, image=image), before)
 
 
 def test_jobs_are_matched_with_their_runs_and_others_begin(tmp_path: Path) -> None:
