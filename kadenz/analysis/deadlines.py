@@ -351,7 +351,7 @@ def _unknown(part: _Counted) -> str:
     if part.deadline is None:
         return "no deadline is set: late cycles are not counted"
     if part.undecided:
-        return f"{part.deadline} is inside the model's interval of {part.undecided:,} cycles"
+        return f"{part.deadline} is inside the model's interval"
     if part.cycles is None and part.deadline.limit is None:
         return part.deadline.reason
     return "" if part.cycles is not None else "the cycles that did not happen were not recorded"

@@ -67,6 +67,8 @@ def _at(
         if least[0] != largest[0]:
             why = f"the model's interval, {least[1]} to {largest[1]}, contains the limit"
             answer = "inconclusive", answer[1], why
+        elif answer[0] == "fail":  # of samples beyond the limit, only those are certain
+            answer = "fail", answer[1], least[2]
     outcome, text, reason = _complete(same, answer)
     return Check(
         target=key.group or run.manifest.target.name,

@@ -67,7 +67,7 @@ def test_a_deadline_inside_the_interval_is_not_judged(
     """10 µs have 1,680 cycles: between 1,400 and 2,900 the chip may keep them or not."""
     misses = judged(run_of(tmp_path, 1400, 2900), deadline)
     assert (misses.late, misses.undecided) == (late, undecided)
-    inside = "is inside the model's interval of 2,000 cycles"
+    inside = "is inside the model's interval"
     assert (inside in misses.sentence, inside in misses.line) == (bool(undecided),) * 2
     assert (misses.rate is None) == (misses.share is None) == bool(undecided)
     assert ("0 to 100 %" in misses.line) == bool(undecided)
@@ -134,6 +134,29 @@ def test_a_limit_inside_the_interval_is_not_judged(
     assert answer.checks
     interval = "the model's interval, 1,400 to 2,900, contains the limit"
     assert [check.reason == interval for check in answer.checks] == [outcome == "inconclusive"]
+
+
+def test_a_maximum_that_fails_counts_the_samples_that_are_certainly_beyond_it(
+    tmp_path: Path,
+) -> None:
+    """Of 2,000 samples of 1,400 to 2,900 cycles, three have 14,000 to 29,000."""
+    asked = [parse_limit("cyclic/* max <= 2000 cycles")]
+    (check,) = gate([run_of(tmp_path, 1400, 2900, rare=3)], [], limits=asked).checks
+    assert (check.outcome, check.reason) == ("fail", "3 of 2,000 samples exceed the limit")
+
+
+def test_undecided_cycles_are_counted_once_over_all_lanes(tmp_path: Path) -> None:
+    """Cycles of a period, which are no cycles of the clock, and of every core."""
+    lanes: dict[str, Samples] = {}
+    for core in ("core0", "core1"):
+        ends = {"": 2150, ":low": 1400, ":high": 2900}
+        lanes |= {core + end: np.full(500, ticks, np.uint32) for end, ticks in ends.items()}
+    point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
+    run = read_run(write_run(tmp_path, manifest(STM32F4, clock=CLOCK), [point]))
+    misses = judged(run, "10us")
+    assert misses.undecided == 1000
+    said = "1,000 undecided: 10 µs (command line) is inside the model's interval"
+    assert misses.sentence == said
 
 
 def test_a_limit_on_misses_is_not_judged_inside_the_interval(tmp_path: Path) -> None:
