@@ -67,7 +67,8 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     serial: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0  # index of the output UART
     arguments: tuple[str, ...] = ()
     clock_unit: str = "instruction"
-    # Notes on one benchmark's figures; a run that measures it carries them.
+    # Notes on figures, by benchmark: globs, joined by spaces. A run that measures one carries its
+    # note.
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
     # Samples of one benchmark, at most: those that show a figure which the emulator alone decides.
     benchmark_samples: dict[str, Positive] = msgspec.field(default_factory=dict)
@@ -117,7 +118,8 @@ class GuestTier(FileModel, kw_only=True, frozen=True):
     parameters: str = ""  # more arguments for the kernel's command line
     clock_unit: str = "virtual ns"
     program: GuestProgram | None = None  # None: the suite
-    # Notes on one benchmark's figures; a run that measures it carries them.
+    # Notes on figures, by benchmark: globs, joined by spaces. A run that measures one carries its
+    # note.
     benchmark_notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 

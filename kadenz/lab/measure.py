@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from kadenz import __version__
@@ -99,11 +100,12 @@ def stamp_benchmark_notes(job: Job, writer: RunWriter) -> None:
     """Enters the board's notes on the planned benchmarks into the run, and warns of each."""
     tiers = inventory.board(job.name.board).tier
     tier = {"emulated": tiers.emulated, "guest": tiers.guest}.get(job.name.tier)
-    planned = {point.bench for point in job.points}
-    for bench, text in tier.benchmark_notes.items() if tier is not None else ():
-        if bench in planned:
-            writer.manifest.benchmark_notes[bench] = text
-            enter_warning(writer, "benchmark-note", f"in {bench}, {text}")
+    planned = sorted({point.bench for point in job.points})
+    for globs, text in tier.benchmark_notes.items() if tier is not None else ():
+        noted = [bench for bench in planned if any(fnmatchcase(bench, g) for g in globs.split())]
+        writer.manifest.benchmark_notes |= dict.fromkeys(noted, text)
+        if noted:
+            enter_warning(writer, "benchmark-note", f"in {', '.join(noted)}, {text}")
 
 
 def _manifest(job: Job, host: Host) -> Manifest:

@@ -157,17 +157,26 @@ def test_a_machine_of_another_instruction_set_is_refused(
 
 def test_times_that_wait_for_a_frame_carry_a_note_and_are_not_judged() -> None:
     """Which phase of the ring a boot has decides them, and not the kernel."""
+    records = (inventory.root() / "fieldbus/kadenz-motion/src/record/series.rs").read_text()
+    benches = set(re.findall(r'"(motion/[a-z-]+)"', records))
     name = parse_target(RT)
-    benches = ("motion/response-time", "motion/position-error")
     job = SimpleNamespace(name=name, points=[SimpleNamespace(bench=bench) for bench in benches])
     document = manifest(LINUX)
     stamp_benchmark_notes(job, SimpleNamespace(manifest=document))  # type: ignore[arg-type]
-    assert list(document.benchmark_notes) == ["motion/response-time"]
-    assert "phase of the ring" in document.warnings[-1].message
-    tier = inventory.board(name.board).tier.guest
-    assert tier is not None
-    plan = (inventory.root() / "fieldbus/kadenz-motion/src/record/series.rs").read_text()
-    assert all(f'"{bench}"' in plan for bench in tier.benchmark_notes)
+    assert benches - set(document.benchmark_notes) == {
+        f"motion/{figure}" for figure in ("clock-difference", "position-error", "velocity-error")
+    }
+    (warning,) = [entry for entry in document.warnings if entry.code == "benchmark-note"]
+    assert "phase of the ring" in warning.message
+    assert all(bench in warning.message for bench in document.benchmark_notes)
+
+
+def test_a_run_without_a_noted_benchmark_carries_no_note() -> None:
+    job = SimpleNamespace(name=parse_target(RT), points=[SimpleNamespace(bench=EDGES.name)])
+    document = manifest(LINUX)
+    stamp_benchmark_notes(job, SimpleNamespace(manifest=document))  # type: ignore[arg-type]
+    assert not document.benchmark_notes
+    assert "benchmark-note" not in [entry.code for entry in document.warnings]
 
 
 def test_the_ring_answers_on_the_other_end_of_the_wire() -> None:
