@@ -10,15 +10,18 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from kadenz.config.manifest import ConditionEntry
+from kadenz.errors import StoreError
 from kadenz.json_text import read_json
 from kadenz.owner import foreign, user_name
 from kadenz.regular_files import read_regular
 from kadenz.store.layout import MANIFEST, PARTIAL_SUFFIX
+from kadenz.store.manifest_file import read_manifest
 from kadenz.store.older_runs import conditions_of
 from kadenz.store.running import is_held
 
@@ -86,9 +89,9 @@ class RunFolder:
         """Its name; its id if it was measured before runs had names."""
         return self.head.name or self.head.id
 
-    @property
+    @cached_property
     def state(self) -> str:
-        """ "complete", "running", "2 of 9 records failed", "partial: …"."""
+        """ "complete", "running", "2 failed of 9 records", "partial: …"."""
         head = self.head
         if self.running:
             return "running"
@@ -96,9 +99,16 @@ class RunFolder:
             return INTERRUPTED
         if head.partial:
             return f"partial: {head.partial_reason}"
-        counts = Counter(record.status for record in head.records)
+        counts = Counter(self._statuses())
         bad = [f"{counts[word]} {word}" for word in ("failed", "invalid") if counts[word]]
         return f"{' and '.join(bad)} of {len(head.records)} records" if bad else COMPLETE
+
+    def _statuses(self) -> list[str]:
+        """Of each record, as every reader judges it; as it says itself if none can read the run."""
+        try:
+            return [record.status for record in read_manifest(self.path).records]
+        except StoreError:
+            return [record.status for record in self.head.records]
 
 
 def runs_below(folder: Path) -> list[RunFolder]:

@@ -30,6 +30,16 @@ def test_latest_is_every_run_of_the_latest_call(tmp_path: Path) -> None:
     assert named(tmp_path, "none") == named(tmp_path / "none", "latest") == []
 
 
+def test_a_record_whose_proof_failed_is_counted_whatever_its_status_says(tmp_path: Path) -> None:
+    """As `show` and every other reader judges it."""
+    folder = write(tmp_path, "stranger", 9)
+    document = json.loads((folder / MANIFEST).read_text())
+    document["records"][0]["proof"] = {"checked": 2, "failed": 1, "reason": "another byte"}
+    (folder / MANIFEST).write_text(json.dumps(document))
+    (run,) = runs_below(tmp_path)
+    assert run.state == "1 invalid of 1 records"
+
+
 def test_a_run_from_before_names_is_called_by_its_id(tmp_path: Path) -> None:
     folder = write(tmp_path, "", 9)
     document = json.loads((folder / MANIFEST).read_text())
