@@ -70,13 +70,15 @@ CREATE VIEW samples AS
         cold::BOOLEAN AS cold, ticks::BIGINT AS ticks, "real"::DOUBLE AS "real"
         FROM read_parquet('{files}', {options}))
     SELECT s.target, s.bench, s.month, s.run, s.record, s.lane, s.index, s.cold,
-        r.params, r.class, r.unit, coalesce(s.ticks, s.real) * r.scale AS value, s.ticks, s.real
+        r.params, r.status, r.class, r.unit, coalesce(s.ticks, s.real) * r.scale AS value,
+        s.ticks, s.real
     FROM taken AS s
     JOIN records AS r ON r.run = s.run AND r.record = s.record AND r.lane = s.lane;
 """
 _NO_SAMPLES = """
 CREATE VIEW samples AS SELECT target, bench, month, run, record, lane, n AS index, partial AS cold,
-    params, class, unit, median AS value, n AS ticks, median AS real FROM records WHERE false;
+    params, status, class, unit, median AS value, n AS ticks, median AS real
+    FROM records WHERE false;
 """
 
 

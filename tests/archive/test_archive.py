@@ -330,6 +330,8 @@ def test_a_record_whose_proof_failed_gives_an_archive_no_figure(
         ("itc/b", "invalid"),
     ]
     assert rows(archive, "SELECT DISTINCT bench FROM percentiles") == [("itc/a",)]
+    kept = rows(archive, "SELECT DISTINCT bench, status FROM samples ORDER BY bench")
+    assert kept == [("itc/a", "ok"), ("itc/b", "invalid")]
 
 
 @pytest.fixture
