@@ -279,7 +279,9 @@ def _warnings(manifest: Manifest, records: list[RecordResult]) -> list[Warning]:
             Warning(
                 code="partial-run",
                 message=f"this run is partial: {manifest.partial_reason or 'no reason given'}",
-                remedy="Repeat the run to get the missing points",
+                remedy="`kadenz run --resume` measures the missing points"
+                if manifest.call is not None
+                else "Repeat the run to get the missing points",
             )
         )
     warnings += manifest.warnings

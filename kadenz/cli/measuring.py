@@ -162,7 +162,7 @@ def stoppable() -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        text = "stopping; samples so far are kept (press Ctrl-C again to quit immediately)"
+        text = "stopping; samples that have arrived are kept (press Ctrl-C again to quit at once)"
         say_in_handler(text)
 
     before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}

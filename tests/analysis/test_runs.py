@@ -14,6 +14,7 @@ from kadenz.analysis import analyse
 from kadenz.analysis.differences import differences
 from kadenz.analysis.structures.batch import batch_of
 from kadenz.analysis.units import unit_of
+from kadenz.config.manifest import CallEntry
 from kadenz.errors import StoreError
 from kadenz.report.summary import run_summary
 from kadenz.store import read_run
@@ -187,6 +188,9 @@ def test_the_first_warning_of_a_partial_run_says_so(tmp_path: Path) -> None:
     run.manifest.partial, run.manifest.partial_reason = True, "interrupted (Ctrl-C)"
     warning = analyse(run).warnings[0]
     assert warning.code == "partial-run" and "interrupted (Ctrl-C)" in warning.message
+    assert "--resume" not in warning.remedy  # it does not say how it was called
+    run.manifest.call = CallEntry(arguments=["itc/queue"], folder="/")
+    assert "kadenz run --resume" in analyse(run).warnings[0].remedy
 
 
 def test_a_clock_that_went_back_causes_a_warning(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_ctrl_c_while_output_waits_for_its_reader_stops() -> None:
         process.send_signal(signal.SIGINT)
         out, errors = process.communicate(timeout=60)
     assert (process.returncode, out) == (0, b"stopped\n")
-    assert b"stopping; samples so far are kept" in errors and b"Traceback" not in errors
+    assert b"stopping; samples that have arrived are kept" in errors and b"Traceback" not in errors
 
 
 def test_a_reader_that_has_left_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

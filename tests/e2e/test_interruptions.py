@@ -53,7 +53,7 @@ def test_ctrl_c_keeps_the_samples_of_an_emulated_target(built: None, tmp_path: P
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
-    assert "stopping; samples so far are kept" in errors
+    assert "stopping; samples that have arrived are kept" in errors
     assert "Traceback" not in errors
     run = runs_in(tmp_path)[BOARDS[1]]
     assert run.manifest.partial
