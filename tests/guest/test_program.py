@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 import re
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,12 +20,14 @@ from kadenz.config import inventory
 from kadenz.config.board import GuestProgram
 from kadenz.config.campaign import Benchmark
 from kadenz.config.target_name import parse_target
-from kadenz.errors import ToolMissing, UsageError
+from kadenz.errors import TargetFailed, ToolMissing, UsageError
 from kadenz.images.guest import plan_archive
-from kadenz.lab.guests import guest_image
+from kadenz.lab.boot import Execution, run_plan
+from kadenz.lab.guests import BOOT_S, guest_image
 from kadenz.lab.measure import stamp_benchmark_notes
 from kadenz.report.studies.cereia2011 import is_preempt_rt
 from kadenz.store import Run, read_run
+from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine, measured
 from tests.synthetic import LINUX, manifest
 
@@ -98,27 +101,26 @@ def guest() -> Machine:
     return machine(RT)
 
 
-def ended(guest: Machine, **arguments: tuple[str, ...]) -> str:
-    """What its console says of a boot with other arguments of the program."""
+def ended(guest: Machine, **arguments: tuple[str, ...]) -> TargetFailed:
+    """How a boot with other arguments of the program fails."""
     assert guest.tier.program is not None
     program = msgspec.structs.replace(guest.tier.program, **arguments)
     initrd = guest.initrd() + plan_archive("list\nend\n")
-    target = guest.target(initrd, program=program)
-    target.open("")
-    while target.read(0.5) is not None:
-        pass
-    reason = target.why_it_ended()
-    return f"{reason}\n{target.close()}"
+    execution = Execution(guest.target(initrd, program=program), "guest", "", lambda: BOOT_S)
+    outcome = run_plan(execution, Assembler(NoRecords()), threading.Event())
+    assert outcome.failure is not None
+    return outcome.failure
 
 
 def test_devices_that_do_not_start_are_named(guest: Machine) -> None:
-    said = ended(guest, ring=("ring", "--interface", "absent"))
-    assert "it could not start: the simulated ring" in said
-    assert "absent" in said  # the program's own message, among the last lines
+    failure = ended(guest, ring=("ring", "--interface", "absent"))
+    assert "it could not start: the simulated ring" in failure.message
+    assert "absent" in failure.detail  # the program's own message, among the last lines
+    assert failure.remedy == "Its last messages are above"  # nothing of a board's start-up
 
 
 def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
-    assert "the suite ended with 2" in ended(guest, arguments=("lab", "--unknown"))
+    assert "the suite ended with 2" in ended(guest, arguments=("lab", "--unknown")).detail
 
 
 @pytest.mark.parametrize(
