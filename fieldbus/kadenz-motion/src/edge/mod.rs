@@ -42,7 +42,8 @@ pub struct EdgeOptions {
 pub struct EdgeReport {
     /// Edges with a time.
     pub taken: u64,
-    /// Edges without: not made, or stamped while no frame came through.
+    /// Edges without: not made, because the task was behind by more than it catches up with, or stamped while no frame
+    /// came through.
     pub missed: u64,
     /// Times the ring left OP and was led back: no frame had come for as long as its watchdogs wait.
     pub led_back: u64,

@@ -12,7 +12,7 @@ use crate::bus::{Answer, Bus, Wire};
 use crate::layout::EdgeLayout;
 use crate::message::TaskSample;
 use crate::supervise::{AlTrouble, Event, Exchange, Reaction};
-use crate::task::{Cyclic, Flow, Release, Shared};
+use crate::task::{Cyclic, Flow, Overrun, Release, Shared};
 
 /// Cycles until the ring must be in OP.
 const START_CYCLES: u64 = 10_000;
@@ -156,6 +156,7 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
                 *first = u8::from(high);
             }
         });
+        // From the start, not the release: a period that is caught up with waits as long for its answer.
         let deadline_ns = release.start_ns + HALF_PERIOD_NS * 3 / 4;
         let answer = self.bus.exchange(deadline_ns);
         let answered = matches!(answer.exchange, Exchange::Answered { .. });
@@ -175,6 +176,12 @@ impl<W: Wire> Cyclic for EdgeTask<W> {
         } else {
             Flow::Continue
         }
+    }
+
+    /// A late pulse is a late sample, not a missing one. The application of cereia2011 is derived from IgH's example,
+    /// which adds its period to the time of an absolute sleep.
+    fn overrun(&self) -> Overrun {
+        Overrun::CatchUp
     }
 
     fn record(&mut self, _: Release, _: TaskSample) {}

@@ -19,7 +19,7 @@ pub use dynamics::DynamicsTask;
 pub use log::LogTask;
 pub use main_task::{MainTask, CLOCK_EVERY};
 pub use outcome::Outcome;
-pub use periodic::{run, Cyclic, Flow, Release};
+pub use periodic::{run, Cyclic, Flow, Overrun, Release, CATCH_UP_MOST_NS};
 pub use queues::{DynamicsQueues, LogQueues, MainQueues, Queues, TrajectoryQueues, AHEAD};
 pub use shared::{Shared, StopCategory, Window};
 pub use trajectory::{Movement, PathPlan, TrajectoryTask};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a task at its period: absolute releases, left-out periods counted, times measured, panics kept inside.
+//! Runs a task at its period: absolute releases, those that passed skipped or caught up with, times measured, panics
+//! kept inside.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -30,10 +31,39 @@ pub enum Flow {
     End,
 }
 
+/// What happens to releases that passed while the task could not run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overrun {
+    /// They are left out and counted: the next period is that of the newest release.
+    Skip,
+    /// They run at once, one after the other, as in a loop that adds its period to the time of an absolute sleep. A task
+    /// that is behind by more than [`CATCH_UP_MOST_NS`] skips.
+    CatchUp,
+}
+
+/// The most that a task catches up with, ns. Terminals wait as long for a frame (their watchdog's default, 100 ms) before
+/// they leave OP; a longer delay is a machine that was stopped or suspended.
+pub const CATCH_UP_MOST_NS: u64 = 100_000_000;
+
+impl Overrun {
+    /// Periods that a task leaves out when it begins `late_ns` after its release.
+    fn skipped(self, late_ns: u64, period_ns: u64) -> u64 {
+        match self {
+            Self::CatchUp if late_ns <= CATCH_UP_MOST_NS => 0,
+            Self::Skip | Self::CatchUp => late_ns / period_ns,
+        }
+    }
+}
+
 /// Work that is done every period.
 pub trait Cyclic {
     /// One period.
     fn step(&mut self, release: Release) -> Flow;
+
+    /// What happens to releases that passed.
+    fn overrun(&self) -> Overrun {
+        Overrun::Skip
+    }
 
     /// Times of the period that just ended.
     fn record(&mut self, release: Release, sample: TaskSample);
@@ -54,7 +84,7 @@ pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, sha
         let mut due_ns = nominal_ns.saturating_add_signed(shared.shift_ns());
         clock.sleep_until_ns(due_ns);
         let start_ns = clock.now_ns();
-        let skipped = start_ns.saturating_sub(due_ns) / period_ns;
+        let skipped = work.overrun().skipped(start_ns.saturating_sub(due_ns), period_ns);
         nominal_ns += skipped * period_ns;
         due_ns += skipped * period_ns;
         let release = Release { nominal_ns, due_ns, start_ns, skipped: skipped.min(u64::from(u32::MAX)) as u32 };
@@ -85,4 +115,83 @@ pub fn run(task: Task, period_ns: u64, work: &mut dyn Cyclic, first_ns: u64, sha
 /// A span that does not fit is the largest there is, which is longer than any period.
 fn span(from_ns: u64, to_ns: u64) -> u32 {
     u32::try_from(to_ns.saturating_sub(from_ns)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PERIOD_NS: u64 = 500_000;
+    const FIRST_NS: u64 = 2_000_000_000;
+    /// The release before which the processor is away.
+    const LATE: usize = 4;
+
+    /// Work in virtual time. The period before release `LATE` takes so long that this release is late by `late_ns`.
+    struct Delayed {
+        clock: Clock,
+        overrun: Overrun,
+        late_ns: u64,
+        releases: Vec<Release>,
+    }
+
+    impl Cyclic for Delayed {
+        fn step(&mut self, release: Release) -> Flow {
+            self.releases.push(release);
+            if self.releases.len() == LATE {
+                self.clock.sleep_until_ns(release.due_ns + PERIOD_NS + self.late_ns);
+            }
+            if self.releases.len() == 10 {
+                Flow::End
+            } else {
+                Flow::Continue
+            }
+        }
+
+        fn overrun(&self) -> Overrun {
+            self.overrun
+        }
+
+        fn record(&mut self, _: Release, _: TaskSample) {}
+    }
+
+    fn releases(overrun: Overrun, late_ns: u64) -> Vec<Release> {
+        let clock = Clock::new_virtual();
+        let mut work = Delayed { clock: clock.clone(), overrun, late_ns, releases: Vec::new() };
+        run(Task::Main, PERIOD_NS, &mut work, FIRST_NS, &Shared::default(), &clock);
+        work.releases
+    }
+
+    fn numbers(releases: &[Release]) -> Vec<u64> {
+        releases.iter().map(|release| (release.nominal_ns - FIRST_NS) / PERIOD_NS).collect()
+    }
+
+    fn lateness_ns(releases: &[Release]) -> Vec<u64> {
+        releases.iter().map(|release| release.start_ns - release.due_ns).collect()
+    }
+
+    #[test]
+    fn a_task_that_catches_up_runs_three_releases_at_once_after_a_delay_of_1400_us() {
+        let releases = releases(Overrun::CatchUp, 1_400_000);
+        assert_eq!(numbers(&releases), (0..10).collect::<Vec<_>>());
+        assert_eq!(lateness_ns(&releases), [0, 0, 0, 0, 1_400_000, 900_000, 400_000, 0, 0, 0]);
+        assert!(releases.iter().all(|release| release.skipped == 0));
+        assert!(releases[LATE..LATE + 3].iter().all(|release| release.start_ns == releases[LATE].start_ns));
+    }
+
+    #[test]
+    fn a_task_that_skips_runs_the_newest_release_after_a_delay_of_1400_us() {
+        let releases = releases(Overrun::Skip, 1_400_000);
+        assert_eq!(numbers(&releases), [0, 1, 2, 3, 6, 7, 8, 9, 10, 11]);
+        assert_eq!((releases[LATE].skipped, lateness_ns(&releases)[LATE]), (2, 400_000));
+    }
+
+    #[test]
+    fn behind_by_more_than_100_ms_a_task_that_catches_up_skips() {
+        let skipped = releases(Overrun::CatchUp, 200_000_000);
+        assert_eq!(numbers(&skipped)[..6], [0, 1, 2, 3, 404, 405]);
+        assert_eq!((skipped[LATE].skipped, lateness_ns(&skipped)[LATE]), (400, 0));
+        let caught_up = releases(Overrun::CatchUp, CATCH_UP_MOST_NS);
+        assert_eq!(numbers(&caught_up), (0..10).collect::<Vec<_>>());
+        assert_eq!(releases(Overrun::CatchUp, CATCH_UP_MOST_NS + 1)[LATE].skipped, 200);
+    }
 }

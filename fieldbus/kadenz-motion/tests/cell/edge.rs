@@ -4,12 +4,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use kadenz_motion::bus::Wire;
 use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
 use kadenz_motion::layout::{EdgeLayout, Layout};
 use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
 use kadenz_record::{read, Message, Status, Values, Writer};
 use kadenz_rt::Clock;
+use kadenz_segment::device::Function;
 use kadenz_segment::fault::Fault;
+use kadenz_segment::segment::Segment;
 
 /// Clock of the input terminal of the simulated ring against this machine's.
 const RATE_PPM: f64 = 37.0;
@@ -27,7 +30,10 @@ struct Run {
 fn run(edges: u64, faults: &[&str]) -> Run {
     let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
     segment.add_faults(faults.iter().map(|text| Fault::from_argument(text).unwrap())).unwrap();
-    let wire = InProcess::new(Arc::new(Mutex::new(segment)), Clock::new_virtual());
+    run_over(InProcess::new(Arc::new(Mutex::new(segment)), Clock::new_virtual()), edges)
+}
+
+fn run_over(wire: impl Wire, edges: u64) -> Run {
     let options = EdgeOptions { edges, cpu: None, realtime: false };
     let writer = Writer::new(Vec::new()).unwrap();
     let (report, writer) = edge(wire, &Layout::load(None).unwrap(), &options, writer, 1).unwrap();
@@ -51,6 +57,56 @@ fn run(edges: u64, faults: &[&str]) -> Run {
     Run { report, status: status.unwrap(), texts, edges: times.into_iter().zip(numbers).collect() }
 }
 
+/// A ring whose frames take their time, on a processor that is away once: the release that sets the output begins this
+/// much late.
+struct Delayed {
+    inside: InProcess,
+    segment: Arc<Mutex<Segment>>,
+    late_ns: u64,
+}
+
+/// From a frame's way out to its answer, ns.
+const FRAME_NS: u64 = 30_000;
+/// The processor is away in the period that begins half a period before that release, after this time, ns.
+const AWAY_AFTER_NS: u64 = 3_000_000_000;
+const HALF_PERIOD_NS: u64 = 500_000;
+
+impl Delayed {
+    fn new(late_ns: u64) -> Self {
+        let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
+        let inside = InProcess::new(Arc::clone(&segment), Clock::new_virtual());
+        Self { inside, segment, late_ns }
+    }
+
+    fn output(&self) -> bool {
+        let segment = self.segment.lock().unwrap();
+        segment
+            .ring()
+            .devices
+            .iter()
+            .any(|device| matches!(&device.function, Function::DigitalOutput(it) if it.level(1)))
+    }
+}
+
+impl Wire for Delayed {
+    fn send(&mut self, frame: &[u8]) -> std::io::Result<()> {
+        self.inside.send(frame)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8], deadline_ns: u64) -> std::io::Result<usize> {
+        let length = self.inside.receive(buffer, deadline_ns)?;
+        let sent_ns = self.clock().now_ns();
+        let away = length > 0 && sent_ns > AWAY_AFTER_NS && self.late_ns > 0 && !self.output();
+        let taken_ns = if away { HALF_PERIOD_NS + std::mem::take(&mut self.late_ns) } else { FRAME_NS };
+        self.clock().sleep_until_ns(sent_ns + taken_ns);
+        Ok(length)
+    }
+
+    fn clock(&self) -> &Clock {
+        self.inside.clock()
+    }
+}
+
 /// The error for an [edge] table with one change, without a cycle of the workload.
 fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
     let mut layout = Layout::load(None).unwrap();
@@ -62,15 +118,18 @@ fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
     error.to_string()
 }
 
-/// Each edge has the number of its own pulse: that of the millisecond in which it came. How early the first one was is
-/// unknown, so the middle of all is the yardstick.
+/// How late each edge was, ns. How early the first one was is unknown, so the middle of all is the yardstick.
+fn lateness_ns(edges: &[(f64, f64)]) -> Vec<f64> {
+    let late = |(time_ns, number): &(f64, f64)| time_ns / (1.0 + RATE_PPM * 1e-6) - number * 1e6;
+    let mut sorted: Vec<f64> = edges.iter().map(late).collect();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted[sorted.len() / 2];
+    edges.iter().map(|edge| late(edge) - middle).collect()
+}
+
+/// Each edge has the number of its own pulse: that of the millisecond in which it came.
 fn numbers_agree_with_times(edges: &[(f64, f64)]) {
-    let mut lateness: Vec<f64> =
-        edges.iter().map(|(time_ns, number)| time_ns / (1.0 + RATE_PPM * 1e-6) - number * 1e6).collect();
-    let at: Vec<f64> = lateness.clone();
-    lateness.sort_by(f64::total_cmp);
-    let middle = lateness[lateness.len() / 2];
-    let wrong = at.iter().filter(|late| (**late - middle).abs() > LATE_NS).count();
+    let wrong = lateness_ns(edges).into_iter().filter(|late| late.abs() > LATE_NS).count();
     assert_eq!(wrong, 0, "of {} edges are not where their number says", edges.len());
     assert!(edges.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
 }
@@ -151,4 +210,26 @@ fn e08_a_byte_beyond_the_inputs_of_the_terminal_is_named_before_the_start() {
     assert!(said.contains("edge.rising_byte = 300 needs 308 bytes of inputs, device 8 ("), "{said}");
     let said = refused(|edge| edge.count_byte = usize::MAX);
     assert!(said.contains("edge.count_byte"), "{said}");
+}
+
+#[test]
+fn e09_a_delay_of_1400_us_is_a_late_edge_and_no_missing_one() {
+    let run = run_over(Delayed::new(1_400_000), 3_000);
+    assert_eq!((run.status, run.report.taken, run.report.missed), (Status::Ok, 3_000, 0));
+    assert_eq!(run.report.led_back, 0);
+    let late: Vec<f64> = lateness_ns(&run.edges).into_iter().filter(|late| late.abs() > LATE_NS).collect();
+    // The pulse behind it is caught up with: the output is reset and set again, a frame each.
+    let caught_up_ns = 1_400_000.0 - 1e6 + 2.0 * FRAME_NS as f64;
+    assert_eq!(late.len(), 2, "{late:?}");
+    assert!((late[0] - 1_400_000.0).abs() < LATE_NS && (late[1] - caught_up_ns).abs() < LATE_NS, "{late:?}");
+}
+
+#[test]
+fn e10_a_machine_that_was_away_for_200_ms_misses_the_pulses_of_that_time() {
+    let run = run_over(Delayed::new(200_000_000), 3_000);
+    assert_eq!((run.status, run.report.taken + run.report.missed), (Status::Ok, 3_000));
+    assert_eq!(run.report.led_back, 1);
+    assert_eq!(holes(&run.edges), [run.report.missed]);
+    assert!((200..300).contains(&run.report.missed), "{:?}", run.report);
+    numbers_agree_with_times(&run.edges);
 }
