@@ -11,8 +11,8 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::{Bus, Socket};
-use kadenz_motion::layout::Layout;
 use kadenz_motion::realtime::{become_realtime, lock_memory, pin_to_cpu, RealtimeError};
 use kadenz_rt::{self as rt, Clock};
 
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         "woken" => true,
         other => return Err(format!("`{other}` is neither alone nor woken").into()),
     };
-    let layout = Layout::load(None)?;
+    let layout = BuiltIn::Indy7.layout()?;
     pin_to_cpu(cpu)?;
     let mut bus = Bus::bring_up(Socket::open(interface)?, &layout, &layout.axis)?;
     lock_memory()?;

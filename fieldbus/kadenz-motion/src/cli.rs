@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::built_in::BuiltIn;
 use crate::task::Movement;
 
 /// Six-axis motion control over EtherCAT in four real-time tasks, on a simulated ring or on real drives.
@@ -54,9 +55,12 @@ pub struct BusArgs {
 /// Common settings of runs.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
-    /// Devices, motion and limits [default: built in, for the simulated ring].
+    /// Devices, motion and limits [default: the built-in layout].
     #[arg(long, value_name = "FILE.toml")]
     pub layout: Option<PathBuf>,
+    /// Built-in layout, and the ring that is simulated for it.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t, conflicts_with = "layout")]
+    pub built_in: BuiltIn,
     /// Write the frames to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -131,6 +135,9 @@ pub struct RingArgs {
     /// Interface to answer on.
     #[arg(long, value_name = "NAME")]
     pub interface: String,
+    /// Built-in ring to simulate.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t)]
+    pub built_in: BuiltIn,
     /// Processor to run on.
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,

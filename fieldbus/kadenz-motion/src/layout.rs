@@ -13,9 +13,6 @@ use crate::robot::DriveTrain;
 use crate::supervise::SupervisionLimits;
 use crate::AXES;
 
-/// The layout of the simulated Indy7.
-pub const INDY7: &str = include_str!("../layouts/indy7.toml");
-
 /// Why a layout cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
@@ -57,11 +54,13 @@ pub struct Layout {
     /// Length of a cycle, and the clocks that pace it.
     pub cycle: Cycle,
     /// The movement of all axes.
+    #[serde(default)]
     pub motion: Motion,
     /// Limits beyond which the supervision reacts.
     #[serde(default)]
     pub supervision: SupervisionLimits,
-    /// One entry a joint, base outwards.
+    /// One entry a joint, base outwards; none where only edges are measured.
+    #[serde(default)]
     pub axis: Vec<AxisLayout>,
     /// Terminals of the edge workload.
     #[serde(default)]
@@ -83,7 +82,7 @@ pub struct Cycle {
 }
 
 /// The movement where the plan names none.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Motion {
     /// Home pose, every joint, degrees.
@@ -228,9 +227,8 @@ fn read(path: &Path) -> std::io::Result<String> {
 }
 
 impl Layout {
-    /// From a file, or the simulated Indy7 without one.
-    pub fn load(path: Option<&Path>) -> Result<Self, LayoutError> {
-        let Some(path) = path else { return Self::parse(INDY7, Path::new("indy7 (built in)")) };
+    /// From a file.
+    pub fn load(path: &Path) -> Result<Self, LayoutError> {
         let text = read(path).map_err(|source| LayoutError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)
     }
@@ -245,6 +243,11 @@ impl Layout {
                 Err(LayoutError::Value { path: path.to_owned(), problem: what, remedy })
             }
         }
+    }
+
+    /// Whether there is an arm to move: a layout has all of its axes or none.
+    pub fn has_axes(&self) -> bool {
+        !self.axis.is_empty()
     }
 
     /// Rotor and friction behind each joint; nothing without configured feed-forward.
@@ -262,32 +265,27 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_built_in_layout_is_valid() {
-        let layout = Layout::load(None).unwrap();
-        assert_eq!(layout.axis.len(), AXES);
-    }
+    use crate::built_in::BuiltIn;
 
     #[test]
     fn a_wrong_value_and_an_unknown_key_are_named() {
-        let wrong = INDY7.replacen("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1);
+        let wrong = BuiltIn::Indy7.layout_text().replacen("velocity_deg_s = 60.0", "velocity_deg_s = -1.0", 1);
         let error = Layout::parse(&wrong, Path::new("mine.toml")).unwrap_err().to_string();
         assert!(error.contains("mine.toml") && error.contains("velocity_deg_s"), "{error}");
-        let unknown = INDY7.replacen("rest_s", "pause_s", 1);
+        let unknown = BuiltIn::Indy7.layout_text().replacen("rest_s", "pause_s", 1);
         let error = Layout::parse(&unknown, Path::new("mine.toml")).unwrap_err().to_string();
         assert!(error.contains("pause_s"), "{error}");
     }
 
     #[test]
     fn a_missing_file_says_where_an_example_is() {
-        let error = Layout::load(Some(Path::new("/nowhere.toml"))).unwrap_err().to_string();
+        let error = Layout::load(Path::new("/nowhere.toml")).unwrap_err().to_string();
         assert!(error.contains("/nowhere.toml") && error.contains("indy7.toml"), "{error}");
     }
 
     #[test]
     fn a_file_without_an_end_is_named() {
-        let error = Layout::load(Some(Path::new("/dev/zero"))).unwrap_err().to_string();
+        let error = Layout::load(Path::new("/dev/zero")).unwrap_err().to_string();
         assert!(error.contains("/dev/zero: longer than 1 MiB"), "{error}");
     }
 }

@@ -2,6 +2,7 @@
 //! Six-axis motion control over EtherCAT in four real-time tasks (yoo2024, section 5), with the supervision that master
 //! libraries leave to the application.
 
+pub mod built_in;
 pub mod bus;
 pub mod cia402;
 pub mod cli;

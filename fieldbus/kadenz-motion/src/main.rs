@@ -13,16 +13,15 @@ use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, R
 use kadenz_motion::console;
 use kadenz_motion::edge::{edge, EdgeOptions};
 use kadenz_motion::error::MotionError;
-use kadenz_motion::layout::Layout;
+use kadenz_motion::layout::{Layout, LayoutError};
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
-use kadenz_motion::run::{cycles_for, motion, settings, RunOptions};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, simulate, InProcess, RingOptions, RingProcess};
+use kadenz_motion::run::{cycles_for, motion, require_axes, settings, RunOptions};
+use kadenz_motion::simulation::{simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::{Movement, StopCategory};
 use kadenz_record::{Map, Writer};
 use kadenz_rt::rights::{self, Still};
 use kadenz_rt::{Clock, IdleStatesOff};
-use kadenz_segment::fault::Fault;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -70,12 +69,17 @@ fn is_virtual(interface: &str) -> bool {
     !names.is_empty() && !names.iter().any(|name| leads_out(&name.to_string_lossy()))
 }
 
-/// What changes figures, the layout among it: the built-in one is part of the program, any other is called by its file.
+/// The user's layout, or the built-in one.
+fn layout(common: &CommonArgs) -> Result<Layout, LayoutError> {
+    common.layout.as_deref().map_or_else(|| common.built_in.layout(), Layout::load)
+}
+
+/// What changes figures, the layout among it: a built-in one is called by its name, any other by its file.
 fn all_settings(options: &RunOptions, layout: &Layout, common: &CommonArgs) -> Map<String> {
-    let built_in = || "indy7 (built in)".to_owned();
     let file = common.layout.as_deref().and_then(Path::file_name);
+    let name = file.map_or_else(|| common.built_in.label(), |name| name.to_string_lossy().into_owned());
     let mut settings = settings(options, layout);
-    settings.insert("layout".into(), file.map_or_else(built_in, |name| name.to_string_lossy().into_owned()));
+    settings.insert("layout".into(), name);
     settings
 }
 
@@ -87,13 +91,11 @@ fn open(bus: &BusArgs, common: &CommonArgs) -> Result<Opened, MotionError> {
         return Ok((Box::new(Socket::open(interface)?), None));
     }
     if bus.segment == Some(SegmentKind::InProcess) {
-        let mut segment = indy7_segment(&indy7_ring()?)?;
-        let faults = common.fault.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
-        segment.add_faults(faults)?;
+        let segment = common.built_in.segment(&common.fault)?;
         let wire = InProcess::new(Arc::new(Mutex::new(segment)), Clock::Monotonic);
         return Ok((Box::new(wire), None));
     }
-    let ring = RingProcess::start(processor(common), !common.no_realtime, &common.fault)?;
+    let ring = RingProcess::start(common.built_in, processor(common), !common.no_realtime, &common.fault)?;
     let wire = Socket::open(ring.interface())?;
     Ok((Box::new(wire), Some(ring)))
 }
@@ -156,7 +158,8 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     if !(seconds > 0.0 && seconds <= 1e6) {
         return Err(MotionError::Usage(format!("--duration {seconds}: give seconds, more than 0 and at most 1000000")));
     }
-    let layout = Layout::load(common.layout.as_deref())?;
+    let layout = layout(common)?;
+    require_axes(&layout)?;
     let output = output(common)?;
     speak(common);
     let (wire, ring) = open(&arguments.bus, common)?;
@@ -191,7 +194,7 @@ fn edge_options(common: &CommonArgs, edges: u64) -> EdgeOptions {
 
 fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
-    let layout = Layout::load(common.layout.as_deref())?;
+    let layout = layout(common)?;
     let output = output(common)?;
     speak(common);
     let (wire, ring) = open(&arguments.bus, common)?;
@@ -209,9 +212,9 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
 /// Executes a plan of the lab: the clock, then one motion for all records wanted of it, then the edges.
 fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
-    let layout = Layout::load(common.layout.as_deref())?;
+    let layout = layout(common)?;
     let output = output(common)?;
-    let plan = Plan::read(io::stdin().lock())?;
+    let plan = Plan::read(io::stdin().lock(), &layout)?;
     speak(common);
     let bus = BusArgs {
         segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
@@ -221,7 +224,7 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let mut writer = Writer::new(output)?;
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
     plan.list(&mut writer)?;
-    plan.refuse_unknown(&mut writer)?;
+    plan.end_refused(&mut writer)?;
     plan.measure_clock(&mut writer)?;
     let mut passed = true;
     if !plan.motion.is_empty() {
@@ -252,6 +255,7 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
 fn ring(arguments: &RingArgs) -> Result<ExitCode, MotionError> {
     simulate(&RingOptions {
         interface: arguments.interface.clone(),
+        built_in: arguments.built_in,
         cpu: arguments.cpu,
         realtime: !arguments.no_realtime,
         faults: arguments.fault.clone(),

@@ -8,6 +8,7 @@ use kadenz_rt::now_ns;
 
 use crate::edge::EDGE_JITTER;
 use crate::error::MotionError;
+use crate::layout::Layout;
 use crate::record::{
     Column, Wanted, CLOCK_DIFFERENCE, EXECUTION_TIME, FRAME_TIME, POSITION_ERROR, QUEUE_AGE, RELEASE_LATENCY,
     RESPONSE_TIME, VELOCITY_ERROR,
@@ -32,14 +33,25 @@ pub struct Plan {
     pub motion: Vec<Wanted>,
     /// Of the edge workload, one run each.
     pub edges: Vec<Wanted>,
-    /// Nothing here can measure these, and why.
-    pub unknown: Vec<(Wanted, String)>,
+    /// Nothing here can measure these: why, and how the record ends.
+    pub refused: Vec<(Wanted, Refusal)>,
+    /// What there is.
+    catalog: Vec<Bench>,
+}
+
+/// Why a record is not measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The plan asks for something that does not exist.
+    Unknown(String),
+    /// The layout has no devices for it.
+    NotApplicable(String),
 }
 
 impl Plan {
-    /// Reads a plan until its line `end`.
-    pub fn read(input: impl BufRead) -> Result<Self, MotionError> {
-        let mut plan = Self::default();
+    /// Reads a plan until its line `end`. What the layout has no devices for is not applicable.
+    pub fn read(input: impl BufRead, layout: &Layout) -> Result<Self, MotionError> {
+        let mut plan = Self { catalog: catalog(layout), ..Self::default() };
         for line in input.lines() {
             let line = line.map_err(|source| MotionError::System {
                 action: "read the plan".into(),
@@ -57,8 +69,8 @@ impl Plan {
     }
 
     fn add(&mut self, wanted: Wanted) {
-        if let Some(reason) = refusal(&wanted) {
-            return self.unknown.push((wanted, reason));
+        if let Some(refusal) = refusal(&wanted, &self.catalog) {
+            return self.refused.push((wanted, refusal));
         }
         match wanted.bench.as_str() {
             RESOLUTION | READ_COST | MONOTONIC => self.clock.push(wanted),
@@ -72,16 +84,20 @@ impl Plan {
         if !self.wants_list {
             return Ok(());
         }
-        catalog().iter().try_for_each(|bench| writer.bench(bench))
+        self.catalog.iter().try_for_each(|bench| writer.bench(bench))
     }
 
     /// Ends what cannot be measured with its reason; the rest of the plan still runs.
-    pub fn refuse_unknown<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
-        for (wanted, reason) in &self.unknown {
+    pub fn end_refused<W: Write>(&self, writer: &mut Writer<W>) -> Result<(), RecordError> {
+        for (wanted, refusal) in &self.refused {
+            let (status, reason) = match refusal {
+                Refusal::Unknown(reason) => (Status::Failed, reason),
+                Refusal::NotApplicable(reason) => (Status::NotApplicable, reason),
+            };
             writer.begin(&begin(wanted, "none", "ns"))?;
             writer.end(&End {
                 record: wanted.record,
-                status: Status::Failed,
+                status,
                 reason: reason.clone(),
                 lanes: vec![EndLane { taken: 0, missed: wanted.samples, overrun: 0 }],
                 proof: Proof::default(),
@@ -167,13 +183,19 @@ fn point(line: &str) -> Result<Wanted, MotionError> {
     Ok(Wanted { record, bench, params, samples })
 }
 
-/// Why a point cannot be measured: benchmark, names and values of its parameters, and whether they fit each other.
-fn refusal(wanted: &Wanted) -> Option<String> {
-    let name = wanted.bench.as_str();
-    let Some(bench) = catalog().into_iter().find(|bench| bench.name == name) else {
-        let known: Vec<_> = catalog().into_iter().map(|bench| bench.name).collect();
-        return Some(format!("no benchmark `{name}`. Known: {}", known.join(", ")));
+/// Why a point cannot be measured.
+fn refusal(wanted: &Wanted, catalog: &[Bench]) -> Option<Refusal> {
+    let Some(bench) = catalog.iter().find(|bench| bench.name == wanted.bench) else {
+        let known: Vec<_> = catalog.iter().map(|bench| bench.name.as_str()).collect();
+        return Some(Refusal::Unknown(format!("no benchmark `{}`. Known: {}", wanted.bench, known.join(", "))));
     };
+    let not_applicable = || (!bench.available).then(|| Refusal::NotApplicable(bench.reason.clone()));
+    misfit(wanted, bench).map(Refusal::Unknown).or_else(not_applicable)
+}
+
+/// The first of a point's parameters that is unknown or out of range, or why they do not fit each other.
+fn misfit(wanted: &Wanted, bench: &Bench) -> Option<String> {
+    let name = wanted.bench.as_str();
     for (key, value) in &wanted.params {
         let Some((.., low, high)) = bench.params.iter().find(|(known, ..)| known == key) else {
             let known: Vec<_> = bench.params.iter().map(|(known, ..)| known.as_str()).collect();
@@ -194,8 +216,19 @@ fn refusal(wanted: &Wanted) -> Option<String> {
     }
 }
 
-/// The known benchmarks.
-fn catalog() -> Vec<Bench> {
+/// Why a benchmark cannot be measured with this layout; empty if it can.
+fn lack(name: &str, layout: &Layout) -> &'static str {
+    match name {
+        RESOLUTION | READ_COST | MONOTONIC => "",
+        EDGE_JITTER if layout.edge.is_some() => "",
+        EDGE_JITTER => "the layout has no [edge] table, so no terminal stamps edges",
+        _ if layout.has_axes() => "",
+        _ => "the layout has no [[axis]] entries, so nothing moves",
+    }
+}
+
+/// The known benchmarks, and which of them this layout has no devices for.
+fn catalog(layout: &Layout) -> Vec<Bench> {
     let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
         name: name.into(),
         begins: begins.into(),
@@ -209,8 +242,8 @@ fn catalog() -> Vec<Bench> {
             _ => "span",
         }
         .into(),
-        available: true,
-        reason: String::new(),
+        available: lack(name, layout).is_empty(),
+        reason: lack(name, layout).into(),
         params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),
     };
     let task = [("priority", 90, 70, 95), ("period_us", 1000, 1000, 100_000)];
@@ -241,6 +274,20 @@ fn catalog() -> Vec<Bench> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::built_in::BuiltIn;
+
+    fn read(text: &str, built_in: BuiltIn) -> Result<Plan, MotionError> {
+        Plan::read(text.as_bytes(), &built_in.layout().unwrap())
+    }
+
+    /// Records and reasons that the plan asks for in vain.
+    fn unknown(plan: &Plan) -> Vec<(u16, &str)> {
+        let records = plan.refused.iter().filter_map(|(wanted, refusal)| match refusal {
+            Refusal::Unknown(reason) => Some((wanted.record, reason.as_str())),
+            Refusal::NotApplicable(_) => None,
+        });
+        records.collect()
+    }
 
     #[test]
     fn a_plan_is_sorted_by_what_measures_it() {
@@ -248,13 +295,12 @@ mod tests {
                     motion/response-time id=10 samples=500 priority=85 period_us=2000\n\
                     motion/position-error id=11 samples=2500 joint=3\nethercat/edge-jitter id=12 samples=7\n\
                     itc/queue id=13 samples=1\nmotion/position-error id=14 samples=1 joint=9\nend\nnot read\n";
-        let plan = Plan::read(text.as_bytes()).unwrap();
+        let plan = read(text, BuiltIn::Indy7).unwrap();
         assert!(plan.wants_list);
         assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 2, 1));
         assert_eq!(plan.motion[0].cycles(), Some(1000));
         assert_eq!(plan.motion[1].cycles(), Some(5000));
-        let refused: Vec<u16> = plan.unknown.iter().map(|(wanted, _)| wanted.record).collect();
-        assert_eq!(refused, [13, 14]);
+        assert_eq!(unknown(&plan).into_iter().map(|(record, _)| record).collect::<Vec<_>>(), [13, 14]);
     }
 
     #[test]
@@ -270,8 +316,8 @@ mod tests {
             ("ethercat/edge-jitter id=1 samples=9 period_us=500", "out of range"),
             ("itc/queue id=1 samples=9", "no benchmark `itc/queue`. Known: clock/resolution"),
         ] {
-            let plan = Plan::read(line.as_bytes()).unwrap();
-            let reason = plan.unknown.first().map(|(_, reason)| reason.as_str()).unwrap_or_default();
+            let plan = read(line, BuiltIn::Indy7).unwrap();
+            let reason = unknown(&plan).first().map(|(_, reason)| *reason).unwrap_or_default();
             assert!(reason.contains(words), "{line}: {reason}");
             assert!(plan.motion.is_empty() && plan.clock.is_empty() && plan.edges.is_empty(), "{line}");
         }
@@ -280,22 +326,46 @@ mod tests {
     #[test]
     fn every_record_of_a_motion_has_a_period_so_that_seconds_mean_the_same_for_all() {
         let seconds = 6;
-        for bench in catalog().into_iter().filter(|bench| bench.name.starts_with("motion/")) {
+        let catalog = catalog(&BuiltIn::Indy7.layout().unwrap());
+        for bench in catalog.iter().filter(|bench| bench.name.starts_with("motion/")) {
             let initial: Map<i64> = bench.params.iter().map(|(name, first, ..)| (name.clone(), *first)).collect();
             let period_us = initial.get("period_us").copied().unwrap_or_else(|| panic!("{} has none", bench.name));
             // As the lab turns seconds into samples.
             let samples = (seconds * 1_000_000 / period_us) as u64;
             let wanted = Wanted { record: 1, bench: bench.name.clone(), params: initial, samples };
-            assert!(refusal(&wanted).is_none(), "{}: {:?}", bench.name, refusal(&wanted));
+            assert_eq!(refusal(&wanted, &catalog), None, "{}", bench.name);
             let cycles = wanted.cycles().unwrap();
             assert!((5_984..=6_000).contains(&cycles), "{}: {cycles} cycles", bench.name);
         }
     }
 
     #[test]
+    fn what_the_layout_has_no_devices_for_is_not_applicable() {
+        let text =
+            "motion/response-time id=1 samples=9 priority=90 period_us=1000\nethercat/edge-jitter id=2 samples=9\n\
+                    clock/resolution id=3 samples=9\nmotion/position-error id=4 samples=9 joint=9\n";
+        let plan = read(text, BuiltIn::Terminals).unwrap();
+        assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 0, 1));
+        let reason = "the layout has no [[axis]] entries, so nothing moves";
+        assert_eq!((plan.refused[0].0.record, &plan.refused[0].1), (1, &Refusal::NotApplicable(reason.into())));
+        assert_eq!(unknown(&plan).len(), 1, "a parameter out of range is wrong with every layout");
+        for bench in &plan.catalog {
+            assert_eq!(
+                (bench.available, bench.reason.is_empty()),
+                (!bench.name.starts_with("motion/"), bench.available)
+            );
+        }
+        let mut layout = BuiltIn::Indy7.layout().unwrap();
+        layout.edge = None;
+        let plan = Plan::read(text.as_bytes(), &layout).unwrap();
+        assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 1, 0));
+        assert!(matches!(&plan.refused[0].1, Refusal::NotApplicable(reason) if reason.contains("no [edge] table")));
+    }
+
+    #[test]
     fn a_line_that_is_wrong_is_named() {
         for line in ["clock/resolution samples=3", "clock/resolution id=1 samples=-3", "clock/resolution id=x"] {
-            let error = Plan::read(line.as_bytes()).unwrap_err().to_string();
+            let error = read(line, BuiltIn::Indy7).unwrap_err().to_string();
             assert!(error.contains(line), "{error}");
         }
     }

@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_built_in_layout_knows_the_simulated_drive_trains() {
-        assert_eq!(crate::layout::Layout::load(None).unwrap().drive_trains(), DRIVE_TRAINS);
+        assert_eq!(crate::built_in::BuiltIn::Indy7.layout().unwrap().drive_trains(), DRIVE_TRAINS);
     }
 
     #[test]

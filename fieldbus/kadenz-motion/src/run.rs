@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use kadenz_record::Writer;
+use kadenz_record::{Map, Writer};
 use kadenz_rt::{Clock, IdleStatesOff, Receiver};
 
 use crate::bus::{Bus, Wire};
@@ -85,6 +85,16 @@ fn say(events: &Receiver<Events>) {
     }
 }
 
+/// Refuses a layout with nothing to move.
+pub fn require_axes(layout: &Layout) -> Result<(), MotionError> {
+    if layout.has_axes() {
+        return Ok(());
+    }
+    let what = "the layout has no [[axis]] entries, so there is no motion to run";
+    let remedy = "Measure its edges with `kadenz-motion edge`, or choose a layout with axes, as --built-in indy7";
+    Err(MotionError::Usage(format!("{what}. {remedy}")))
+}
+
 /// Whole ways out and back that take at least this long, in cycles of the main task.
 pub fn cycles_for(layout: &Layout, movement: Movement, duration_s: f64) -> u64 {
     let pair = 2 * PathPlan::new(layout, movement).way_cycles();
@@ -93,10 +103,13 @@ pub fn cycles_for(layout: &Layout, movement: Movement, duration_s: f64) -> u64 {
 }
 
 /// Settings that change figures, for the first frame.
-pub fn settings(options: &RunOptions, layout: &Layout) -> kadenz_record::Map<String> {
-    let mut settings = MotionRecords::settings();
-    settings.insert("movement".into(), options.movement.to_string());
-    settings.insert("cycles_of_a_way".into(), PathPlan::new(layout, options.movement).way_cycles().to_string());
+pub fn settings(options: &RunOptions, layout: &Layout) -> Map<String> {
+    let mut settings = Map::from([("master".to_owned(), "ethercrab 0.7.1".to_owned())]);
+    if layout.has_axes() {
+        settings.insert("dynamics".into(), "recursive Newton-Euler over KDL 1.5 types".into());
+        settings.insert("movement".into(), options.movement.to_string());
+        settings.insert("cycles_of_a_way".into(), PathPlan::new(layout, options.movement).way_cycles().to_string());
+    }
     settings.insert("transport".into(), options.transport.clone());
     if let Ok(kind) = kadenz_rt::process::preemption() {
         settings.insert("preempt".into(), kind.into());
@@ -121,6 +134,7 @@ where
     W: Wire,
     O: Write + Send,
 {
+    require_axes(layout)?;
     let cycles = cycles_for(layout, options.movement, records.cycles() as f64 * layout.period_ns() as f64 / 1e9);
     records.begin(&mut writer)?;
     let seconds = cycles as f64 * layout.period_ns() as f64 / 1e9;

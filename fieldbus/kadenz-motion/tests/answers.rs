@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use common::{Cell, Tamper};
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::task::{Flow, Outcome};
@@ -267,7 +268,7 @@ fn no_answer_makes_the_application_panic_hang_or_leave_a_drive_with_power() {
             std::process::abort();
         }
     });
-    let layout = Layout::load(None).unwrap();
+    let layout = BuiltIn::Indy7.layout().unwrap();
     let (mut counts, mut lives) = (Counts::default(), 0);
     while seconds.map_or(lives < LIVES, |seconds| began.elapsed().as_secs_f64() < seconds) {
         let seed = first + lives;

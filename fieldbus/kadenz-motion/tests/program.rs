@@ -2,7 +2,7 @@
 //! The running program: signals, panics and kills leave no drive enabled; errors have remedies and no panic reaches the
 //! user. Scenarios that need virtual interfaces fail without root and say what to do.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -215,4 +215,78 @@ fn p12_a_layout_that_contradicts_a_drive_ends_the_start_with_both_values() {
         "{said}"
     );
     assert!(said.contains("Correct counts_per_turn"), "{said}");
+}
+
+fn messages(output: &Output) -> Vec<Message> {
+    let reading = read(&output.stdout);
+    assert_eq!(reading.findings, [], "{}", text(&output.stderr));
+    reading.messages
+}
+
+fn layout_setting(messages: &[Message]) -> &str {
+    let Some(Message::Hello(hello)) = messages.first() else { panic!("no HELLO") };
+    &hello.settings["layout"]
+}
+
+#[test]
+fn p13_edges_are_measured_on_terminals_without_drives() {
+    let arguments = ["edge", "--segment=in-process", "--built-in", "terminals", "--edges", "200", "--no-realtime"];
+    let output = program().args(arguments).output().unwrap();
+    let said = text(&output.stderr);
+    let messages = messages(&output);
+    assert_eq!(layout_setting(&messages), "terminals (built in)");
+    let Some(Message::End(end)) = messages.iter().find(|message| matches!(message, Message::End(_))) else {
+        panic!("no record: {said}")
+    };
+    // How many are missed is up to this machine.
+    assert_eq!((end.status, end.lanes[0].taken + end.lanes[0].missed), (Status::Ok, 200), "{said}");
+    assert_eq!(output.status.code(), Some(i32::from(end.lanes[0].missed > 0)), "{said}");
+    assert!(said.contains("kadenz digital input") && !said.contains("servo drive"), "{said}");
+}
+
+#[test]
+fn p14_a_motion_of_terminals_without_drives_is_a_usage_error() {
+    let output = in_process(&["--built-in", "terminals"]);
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{said}");
+    assert!(said.contains("no motion to run") && said.contains("`kadenz-motion edge`"), "{said}");
+}
+
+#[test]
+fn p15_a_plan_for_terminals_without_drives_ends_what_moves_as_not_applicable() {
+    let mut child = program()
+        .args(["lab", "--quiet", "--no-realtime", "--built-in", "terminals"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let plan = "list\nclock/monotonic id=1 samples=10\nmotion/frame-time id=2 samples=10\nend\n";
+    child.stdin.take().unwrap().write_all(plan.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let messages = messages(&output);
+    assert_eq!(layout_setting(&messages), "terminals (built in)");
+    let available: Vec<&str> = messages
+        .iter()
+        .filter_map(|message| if let Message::Bench(bench) = message { Some(bench) } else { None })
+        .filter(|bench| bench.available)
+        .map(|bench| bench.name.as_str())
+        .collect();
+    assert_eq!(available, ["clock/resolution", "clock/read-cost", "clock/monotonic", "ethercat/edge-jitter"]);
+    let ends: Vec<(u16, Status, &str)> = messages
+        .iter()
+        .filter_map(|message| if let Message::End(end) = message { Some(end) } else { None })
+        .map(|end| (end.record, end.status, end.reason.as_str()))
+        .collect();
+    let reason = "the layout has no [[axis]] entries, so nothing moves";
+    assert_eq!(ends, [(2, Status::NotApplicable, reason), (1, Status::Ok, "")]);
+}
+
+#[test]
+fn p16_a_built_in_layout_and_a_file_exclude_each_other() {
+    let output = in_process(&["--built-in", "terminals", "--layout", "mine.toml"]);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--built-in") && said.contains("--layout"), "{said}");
 }

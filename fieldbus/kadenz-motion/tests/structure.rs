@@ -58,6 +58,7 @@ const CYCLIC: [&str; 43] = [
 
 /// Before the first period, after the last, in a thread without priority, or simulated hardware.
 const ELSEWHERE: [&str; 32] = [
+    "built_in.rs",
     "bus/beginning.rs",
     "bus/bring_up.rs",
     "bus/error.rs",
@@ -88,7 +89,6 @@ const ELSEWHERE: [&str; 32] = [
     "simulation/child.rs",
     "simulation/in_process.rs",
     "simulation/mod.rs",
-    "simulation/ring.rs",
     "simulation/veth.rs",
 ];
 

@@ -9,15 +9,14 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_dynamics::indy7::{arm, links, JOINTS};
 use kadenz_dynamics::Arm;
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::console;
-use kadenz_motion::layout::Layout;
 use kadenz_motion::record::{MotionRecords, Wanted};
 use kadenz_motion::run::{motion, RunOptions, RunReport};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
+use kadenz_motion::simulation::InProcess;
 use kadenz_motion::task::{Movement, Outcome, StopCategory};
 use kadenz_record::Writer;
 use kadenz_rt::{Clock, CyclicPath};
-use kadenz_segment::fault::Fault;
 
 #[test]
 fn calls_of_the_dynamics_allocate_nothing() {
@@ -63,14 +62,12 @@ fn the_cyclic_paths_of_all_tasks_allocate_nothing_in_a_whole_run() {
 
 /// A motion on the ring in this process, and the allocations inside its cyclic paths.
 fn one_run() -> (RunReport, u64) {
-    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
     // Something to say, again and again.
     let faults = ["lose-frame@cycle=2500,count=40", "emergency@cycle=2700,device=joint-2,code=0x8611"];
-    segment.add_faults(faults.map(|text| Fault::from_argument(text).unwrap())).unwrap();
-    let segment = Arc::new(Mutex::new(segment));
+    let segment = Arc::new(Mutex::new(BuiltIn::Indy7.segment(&faults).unwrap()));
     let wire = InProcess::new(segment, Clock::Monotonic);
     // Cycles that come late must not stop the run.
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     layout.supervision.late_cycles = u32::MAX;
     layout.supervision.skipped_cycles = u32::MAX;
     layout.supervision.setpoint_cycles = u32::MAX;

@@ -186,13 +186,13 @@ async fn ratio(device: &SubDeviceRef<'_, &SubDevice>, index: u16) -> Result<Opti
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layout::Layout;
+    use crate::built_in::BuiltIn;
 
     const TURN: u32 = 1 << 20;
 
     /// Words about joint 0 of the built-in layout, changed.
     fn said(said: Said, feeds_forward: bool, change: impl FnOnce(&mut AxisLayout)) -> Option<String> {
-        let mut layout = Layout::load(None).unwrap();
+        let mut layout = BuiltIn::Indy7.layout().unwrap();
         change(&mut layout.axis[0]);
         let found = said.contradicts(&layout.axis[0], &layout.motion, feeds_forward)?;
         assert!(!found.remedy.is_empty());

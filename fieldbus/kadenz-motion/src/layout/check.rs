@@ -3,7 +3,7 @@
 
 use kadenz_dynamics::indy7;
 
-use super::{AxisLayout, EdgeLayout, Layout, Startup};
+use super::{AxisLayout, EdgeLayout, Layout, Motion, Startup};
 use crate::profile::Path;
 use crate::AXES;
 
@@ -20,16 +20,34 @@ fn refuse(what: impl Into<String>, remedy: impl Into<String>) -> Result<(), Prob
 
 /// The longest way out, s: a longer one is a typing error, and counts of cycles stay far from their limits.
 const LONGEST_WAY_S: f64 = 3600.0;
+/// Where the tables of a layout are explained.
+const EXPLAINED: &str = "docs/how-to/run-the-motion.md";
 /// Most bytes of process data of a ring: one frame.
 const IMAGE_MAX_BYTES: usize = crate::bus::IMAGE_MAX_BYTES;
 
 pub(super) fn check(layout: &Layout) -> Result<(), Problem> {
-    if layout.axis.len() != AXES {
-        let what = format!("{} [[axis]] entries, the arm has {AXES} joints", layout.axis.len());
-        return refuse(what, "Give one entry a joint, base outwards");
-    }
     cycle(layout)?;
     supervision(layout)?;
+    match (layout.axis.len(), &layout.edge) {
+        (AXES, _) => arm(layout)?,
+        (0, Some(_)) => {}
+        (0, None) => {
+            let what = "no [[axis]] entry and no [edge] table: nothing moves and nothing is stamped";
+            return refuse(what, format!("Give {AXES} [[axis]] entries, or the two terminals as [edge]: {EXPLAINED}"));
+        }
+        (axes, _) => {
+            let what = format!("{axes} [[axis]] entries, the arm has {AXES} joints");
+            return refuse(what, "Give one entry a joint, base outwards, or none to measure edges alone");
+        }
+    }
+    layout.edge.as_ref().map_or(Ok(()), |terminals| edge(layout, terminals))
+}
+
+/// The axes and what they are to do.
+fn arm(layout: &Layout) -> Result<(), Problem> {
+    if layout.motion == Motion::default() {
+        return refuse("[[axis]] entries, but no [motion] table", format!("Give the poses as [motion]: {EXPLAINED}"));
+    }
     for (joint, axis) in layout.axis.iter().enumerate() {
         self::axis(joint, axis)?;
         axis.startup.iter().try_for_each(|entry| startup(axis, entry))?;
@@ -41,7 +59,7 @@ pub(super) fn check(layout: &Layout) -> Result<(), Problem> {
             return refuse(what, "Give each axis the position of its own drive in the ring, from 0");
         }
     }
-    layout.edge.as_ref().map_or(Ok(()), |terminals| edge(layout, terminals))
+    Ok(())
 }
 
 fn cycle(layout: &Layout) -> Result<(), Problem> {
@@ -193,21 +211,28 @@ fn edge(layout: &Layout, terminals: &EdgeLayout) -> Result<(), Problem> {
 mod tests {
     use std::path::Path as FilePath;
 
-    use super::super::{Layout, INDY7};
+    use super::super::Layout;
+    use crate::built_in::BuiltIn;
 
     /// The error for the built-in layout with one change.
     fn refused(from: &str, to: &str) -> String {
-        let text = INDY7.replacen(from, to, 1);
-        assert_ne!(text, INDY7, "`{from}` is not in the layout");
-        let said = Layout::parse(&text, FilePath::new("mine.toml")).unwrap_err().to_string();
+        reason(&changed(BuiltIn::Indy7, from, to))
+    }
+
+    fn changed(built_in: BuiltIn, from: &str, to: &str) -> String {
+        let text = built_in.layout_text().replacen(from, to, 1);
+        assert_ne!(text, built_in.layout_text(), "`{from}` is not in the layout");
+        text
+    }
+
+    fn reason(text: &str) -> String {
+        let said = Layout::parse(text, FilePath::new("mine.toml")).unwrap_err().to_string();
         assert!(said.starts_with("layout mine.toml: ") && said.contains(". "), "no place or no remedy: {said}");
         said
     }
 
     fn accepted(from: &str, to: &str) {
-        let text = INDY7.replacen(from, to, 1);
-        assert_ne!(text, INDY7, "`{from}` is not in the layout");
-        Layout::parse(&text, FilePath::new("mine.toml")).unwrap();
+        Layout::parse(&changed(BuiltIn::Indy7, from, to), FilePath::new("mine.toml")).unwrap();
     }
 
     #[test]
@@ -302,6 +327,25 @@ mod tests {
         assert!(refused("rising_byte = 3", "rising_byte = 2").contains("overlap"));
         assert!(refused("count_byte = 1", "count_byte = 10").contains("overlap"));
         accepted("count_byte = 1", "count_byte = 11");
+    }
+
+    #[test]
+    fn a_layout_has_axes_or_terminals_and_says_which_are_missing() {
+        let neither = reason(BuiltIn::Terminals.layout_text().split("[edge]").next().unwrap());
+        assert!(neither.contains("no [[axis]] entry and no [edge] table") && neither.contains("Give 6"), "{neither}");
+        let (axes, edge) = BuiltIn::Indy7.layout_text().split_once("[edge]").unwrap();
+        let five = reason(&format!("{}[edge]{edge}", axes.rsplit_once("[[axis]]").unwrap().0));
+        assert!(five.contains("5 [[axis]] entries, the arm has 6 joints") && five.contains("or none"), "{five}");
+        let (before, behind) = BuiltIn::Indy7.layout_text().split_once("[motion]").unwrap();
+        let rest = &behind[behind.find("[supervision]").unwrap()..];
+        let still = reason(&format!("{before}{rest}"));
+        assert!(still.contains("no [motion] table") && still.contains("Give the poses"), "{still}");
+    }
+
+    #[test]
+    fn terminals_without_drives_are_checked_as_those_behind_drives() {
+        let said = reason(&changed(BuiltIn::Terminals, "rising_byte = 3", "rising_byte = 2"));
+        assert!(said.contains("overlap"), "{said}");
     }
 
     #[test]

@@ -325,12 +325,4 @@ impl MotionRecords {
             _ => vec![],
         }
     }
-
-    /// Settings for the manifest.
-    pub fn settings() -> Map<String> {
-        Map::from([
-            ("master".to_owned(), "ethercrab 0.7.1".to_owned()),
-            ("dynamics".to_owned(), "recursive Newton-Euler over KDL 1.5 types".to_owned()),
-        ])
-    }
 }

@@ -11,14 +11,13 @@ use kadenz_rt::process::end_with_parent;
 use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::device::Function;
-use kadenz_segment::fault::Fault;
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
 use kadenz_segment::link::serve::serve;
 use kadenz_segment::link::Event;
 use kadenz_segment::segment::Segment;
 
 use super::veth::Veth;
-use super::{indy7_ring, indy7_segment};
+use crate::built_in::BuiltIn;
 use crate::error::MotionError;
 use crate::realtime::{lock_memory, pin_to_cpu};
 
@@ -35,6 +34,8 @@ const READY: &str = "ready";
 pub struct RingOptions {
     /// Interface to answer on.
     pub interface: String,
+    /// The devices.
+    pub built_in: BuiltIn,
     /// Processor, the same as the master's: across two, every frame pays for a wake-up of an idle one.
     pub cpu: Option<usize>,
     /// Whether the ring runs under SCHED_FIFO.
@@ -55,9 +56,7 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
             remedy: "Leave --with-parent out, and end the ring by hand",
         })?;
     }
-    let mut segment = indy7_segment(&indy7_ring()?)?;
-    let faults = options.faults.iter().map(|text| Fault::from_argument(text)).collect::<Result<Vec<_>, _>>()?;
-    segment.add_faults(faults)?;
+    let mut segment = options.built_in.segment(&options.faults)?;
     let socket = PacketSocket::open(&options.interface)?;
     if let Some(cpu) = options.cpu {
         pin_to_cpu(cpu)?;
@@ -110,7 +109,12 @@ pub struct RingProcess {
 
 impl RingProcess {
     /// Starts it and waits until it answers.
-    pub fn start(cpu: Option<usize>, realtime: bool, faults: &[String]) -> Result<Self, MotionError> {
+    pub fn start(
+        built_in: BuiltIn,
+        cpu: Option<usize>,
+        realtime: bool,
+        faults: &[String],
+    ) -> Result<Self, MotionError> {
         let veth = Veth::new()?;
         let system = |action: &str, source| MotionError::System {
             action: action.into(),
@@ -119,7 +123,7 @@ impl RingProcess {
         };
         let program = std::env::current_exe().map_err(|source| system("find this program", source))?;
         let mut command = Command::new(program);
-        command.args(["ring", "--with-parent", "--interface", &veth.ring]);
+        command.args(["ring", "--with-parent", "--interface", &veth.ring, "--built-in", &built_in.to_string()]);
         if let Some(cpu) = cpu {
             command.args(["--cpu", &cpu.to_string()]);
         }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use crate::common::{Cell, Tamper};
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;
 
@@ -34,7 +35,7 @@ fn refusing(reply: &'static [u8], code: u32) -> (Tamper, Arc<AtomicUsize>) {
 }
 
 fn up(interpolation_period: Option<bool>, reply: &'static [u8], code: u32) -> (Result<Cell, BusError>, usize) {
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     layout.axis.iter_mut().for_each(|axis| axis.interpolation_period = interpolation_period);
     let (tamper, written) = refusing(reply, code);
     let cell = Cell::on(&crate::common::segment(&[]), &layout, Some(tamper));
@@ -84,7 +85,7 @@ fn refused(object: Option<(u16, u8, i64)>, change: impl FnOnce(&mut Layout)) -> 
         let handle = objects.handle(index, sub).unwrap();
         objects.set(handle, number);
     }
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     change(&mut layout);
     let error = Cell::on(&segment, &layout, None).err().expect("it contradicts the drive");
     assert!(matches!(error, BusError::Contradiction { position: 1, .. }), "{error}");
@@ -118,7 +119,7 @@ fn a_motion_beyond_the_limits_of_a_drive_is_refused_with_both_values() {
 
 #[test]
 fn an_axis_that_is_a_coupler_is_refused_as_no_drive() {
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     layout.axis[0].device = 0;
     let error = Cell::with_layout(&layout, &[]).err().expect("a coupler has no axis");
     assert!(matches!(error, BusError::NoDrive { position: 0, .. }), "{error}");

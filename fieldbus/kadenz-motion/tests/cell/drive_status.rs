@@ -2,7 +2,7 @@
 //! The status of a drive beside its state, in the whole cell: limits, following, warnings, modes (c53 to c58).
 
 use crate::common::{powered, segment, Cell, Tamper};
-use kadenz_motion::layout::Layout;
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::supervise::{EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome};
 use kadenz_segment::command::Command;
@@ -37,7 +37,7 @@ fn with_bits(set: u16, cleared: u16) -> impl Fn(&mut [u8]) {
 }
 
 fn cell(tamper: Tamper) -> Cell {
-    Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(tamper)).unwrap()
+    Cell::on(&segment(&[]), &BuiltIn::Indy7.layout().unwrap(), Some(tamper)).unwrap()
 }
 
 /// Told in the first cycle, stopped in the fiftieth (`status_cycles`).
@@ -63,7 +63,7 @@ fn c53_a_joint_at_a_limit_of_its_drive_is_named_and_stopped() {
         }
         out.push_back(frame);
     });
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     layout.axis[0].counts_per_turn *= 2.0;
     let mut cell = Cell::on(&segment(&[]), &layout, Some(hide)).unwrap();
     let outcome = cell.run(20_000);
@@ -107,7 +107,7 @@ fn c57_a_drive_that_changes_its_mode_in_operation_is_named_and_stopped_at_once()
 fn c58_a_drive_in_another_mode_is_never_enabled_and_the_start_says_so() {
     let segment = segment(&[]);
     let tamper = says(3, 0, |inputs| inputs[MODE_DISPLAY] = 1);
-    let mut cell = Cell::on(&segment, &Layout::load(None).unwrap(), Some(tamper)).unwrap();
+    let mut cell = Cell::on(&segment, &BuiltIn::Indy7.layout().unwrap(), Some(tamper)).unwrap();
     while cell.cycle() == Flow::Continue {
         // The others are; they hold their place.
         assert!(powered(&segment) <= 5 && cell.fastest_rad_s() < 0.01);

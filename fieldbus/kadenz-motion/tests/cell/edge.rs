@@ -4,14 +4,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::Wire;
 use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
-use kadenz_motion::layout::{EdgeLayout, Layout};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
+use kadenz_motion::layout::EdgeLayout;
+use kadenz_motion::simulation::InProcess;
 use kadenz_record::{read, Message, Status, Values, Writer};
 use kadenz_rt::Clock;
 use kadenz_segment::device::Function;
-use kadenz_segment::fault::Fault;
 use kadenz_segment::segment::Segment;
 
 /// Clock of the input terminal of the simulated ring against this machine's.
@@ -28,15 +28,18 @@ struct Run {
 }
 
 fn run(edges: u64, faults: &[&str]) -> Run {
-    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
-    segment.add_faults(faults.iter().map(|text| Fault::from_argument(text).unwrap())).unwrap();
-    run_over(InProcess::new(Arc::new(Mutex::new(segment)), Clock::new_virtual()), edges)
+    let built_in = BuiltIn::Indy7;
+    run_over(ring(built_in, faults), built_in, edges)
 }
 
-fn run_over(wire: impl Wire, edges: u64) -> Run {
+fn ring(built_in: BuiltIn, faults: &[&str]) -> InProcess {
+    InProcess::new(Arc::new(Mutex::new(built_in.segment(faults).unwrap())), Clock::new_virtual())
+}
+
+fn run_over(wire: impl Wire, built_in: BuiltIn, edges: u64) -> Run {
     let options = EdgeOptions { edges, cpu: None, realtime: false };
     let writer = Writer::new(Vec::new()).unwrap();
-    let (report, writer) = edge(wire, &Layout::load(None).unwrap(), &options, writer, 1).unwrap();
+    let (report, writer) = edge(wire, &built_in.layout().unwrap(), &options, writer, 1).unwrap();
     let reading = read(&writer.done().unwrap());
     assert!(reading.findings.is_empty(), "{:?}", reading.findings);
     let mut lanes = [Vec::new(), Vec::new()];
@@ -73,7 +76,7 @@ const HALF_PERIOD_NS: u64 = 500_000;
 
 impl Delayed {
     fn new(late_ns: u64) -> Self {
-        let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
+        let segment = Arc::new(Mutex::new(BuiltIn::Indy7.segment::<&str>(&[]).unwrap()));
         let inside = InProcess::new(Arc::clone(&segment), Clock::new_virtual());
         Self { inside, segment, late_ns }
     }
@@ -109,10 +112,9 @@ impl Wire for Delayed {
 
 /// The error for an [edge] table with one change, without a cycle of the workload.
 fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     change(layout.edge.as_mut().unwrap());
-    let segment = Arc::new(Mutex::new(indy7_segment(&indy7_ring().unwrap()).unwrap()));
-    let wire = InProcess::new(segment, Clock::new_virtual());
+    let wire = ring(BuiltIn::Indy7, &[]);
     let options = EdgeOptions { edges: 10, cpu: None, realtime: false };
     let error = edge(wire, &layout, &options, Writer::new(Vec::new()).unwrap(), 1).expect_err("it cannot work");
     error.to_string()
@@ -214,7 +216,7 @@ fn e08_a_byte_beyond_the_inputs_of_the_terminal_is_named_before_the_start() {
 
 #[test]
 fn e09_a_delay_of_1400_us_is_a_late_edge_and_no_missing_one() {
-    let run = run_over(Delayed::new(1_400_000), 3_000);
+    let run = run_over(Delayed::new(1_400_000), BuiltIn::Indy7, 3_000);
     assert_eq!((run.status, run.report.taken, run.report.missed), (Status::Ok, 3_000, 0));
     assert_eq!(run.report.led_back, 0);
     let late: Vec<f64> = lateness_ns(&run.edges).into_iter().filter(|late| late.abs() > LATE_NS).collect();
@@ -226,10 +228,17 @@ fn e09_a_delay_of_1400_us_is_a_late_edge_and_no_missing_one() {
 
 #[test]
 fn e10_a_machine_that_was_away_for_200_ms_misses_the_pulses_of_that_time() {
-    let run = run_over(Delayed::new(200_000_000), 3_000);
+    let run = run_over(Delayed::new(200_000_000), BuiltIn::Indy7, 3_000);
     assert_eq!((run.status, run.report.taken + run.report.missed), (Status::Ok, 3_000));
     assert_eq!(run.report.led_back, 1);
     assert_eq!(holes(&run.edges), [run.report.missed]);
     assert!((200..300).contains(&run.report.missed), "{:?}", run.report);
+    numbers_agree_with_times(&run.edges);
+}
+
+#[test]
+fn e11_terminals_without_drives_stamp_every_pulse() {
+    let run = run_over(ring(BuiltIn::Terminals, &[]), BuiltIn::Terminals, 1_000);
+    assert_eq!((run.status, run.report.taken, run.report.missed), (Status::Ok, 1_000, 0));
     numbers_agree_with_times(&run.edges);
 }

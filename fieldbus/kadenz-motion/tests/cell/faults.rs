@@ -7,8 +7,8 @@ use std::collections::VecDeque;
 
 use crate::common::{segment, Cell, MS};
 use ethercrab::error::{Error, TimeoutError};
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::BusError;
-use kadenz_motion::layout::Layout;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome, StopCategory};
 
@@ -438,7 +438,7 @@ fn c48_a_flood_of_foreign_frames_costs_answers_and_no_cycle() {
             out.extend(std::iter::repeat_with(|| vec![0x5A; 60]).take(3_000));
         }
     });
-    let mut cell = Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(flood)).unwrap();
+    let mut cell = Cell::on(&segment(&[]), &BuiltIn::Indy7.layout().unwrap(), Some(flood)).unwrap();
     // Nobody confirms the stop either: power off is asked for, and the drives' watchdogs see to it.
     assert_eq!(cause(cell.run(20_000)), (EventKind::FrameLost, Reaction::SafeState));
     assert!(!cell.has(EventKind::Skipped), "{:#?}", cell.events);
@@ -451,7 +451,7 @@ fn c49_a_flood_during_bring_up_ends_it_in_bounded_time() {
     let flood = Box::new(|_: Vec<u8>, out: &mut VecDeque<Vec<u8>>| {
         out.extend(std::iter::repeat_with(|| vec![0x5A; 60]).take(10_000));
     });
-    let error = Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(flood)).err().expect("nobody answers");
+    let error = Cell::on(&segment(&[]), &BuiltIn::Indy7.layout().unwrap(), Some(flood)).err().expect("nobody answers");
     assert!(matches!(error, BusError::Stalled { .. }), "{error}");
 }
 

@@ -2,6 +2,7 @@
 //! Torque feed-forward: off until the layout gives its scale on this drive, and in the direction of its counts.
 
 use crate::common::Cell;
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::BusError;
 use kadenz_motion::layout::Layout;
 use kadenz_motion::task::Outcome;
@@ -12,7 +13,7 @@ use kadenz_segment::coe::object::Dictionary;
 const JOINT_0: usize = 1;
 
 fn layout() -> Layout {
-    Layout::load(None).unwrap()
+    BuiltIn::Indy7.layout().unwrap()
 }
 
 fn drive<T>(cell: &Cell, joint: usize, look: impl FnOnce(&mut Dictionary) -> T) -> T {

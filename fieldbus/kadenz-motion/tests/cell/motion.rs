@@ -2,7 +2,7 @@
 //! The whole cell, healthy: the motion of the study within the study's figures.
 
 use crate::common::Cell;
-use kadenz_motion::layout::Layout;
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::message::CycleSample;
 use kadenz_motion::profile::Way;
 use kadenz_motion::supervise::EventKind;
@@ -44,7 +44,7 @@ fn the_arm_goes_out_and_back_within_the_published_errors_and_ends_without_power(
 
 /// Where the arm stands when power goes, degrees, and how far it was from its setpoints while it should stay.
 fn stays(movement: Movement) -> ([f64; AXES], f64) {
-    let mut layout = Layout::load(None).unwrap();
+    let mut layout = BuiltIn::Indy7.layout().unwrap();
     layout.motion.low_deg = 30.0;
     let mut cell = Cell::moving(movement, &layout).unwrap();
     assert_eq!(cell.run(20_000), Outcome::Done);

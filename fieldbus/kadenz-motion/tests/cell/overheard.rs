@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
 
 use crate::common::{segment, Cell, Tamper, MS};
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::{Bus, BusError, Wire};
-use kadenz_motion::layout::Layout;
 use kadenz_motion::supervise::{Event, EventKind, Reaction};
 use kadenz_motion::task::{Flow, Outcome};
 use kadenz_rt::Clock;
@@ -124,7 +124,7 @@ fn beside(from: u64, make: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> Tamper
 }
 
 fn with(tamper: Tamper) -> Cell {
-    Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(tamper)).unwrap()
+    Cell::on(&segment(&[]), &BuiltIn::Indy7.layout().unwrap(), Some(tamper)).unwrap()
 }
 
 #[test]
@@ -201,7 +201,7 @@ impl Wire for Busy {
 #[test]
 fn c68_a_ring_that_another_master_runs_is_not_touched() {
     let (clock, sent) = (Clock::new_virtual(), Arc::new(AtomicUsize::new(0)));
-    let layout = Layout::load(None).unwrap();
+    let layout = BuiltIn::Indy7.layout().unwrap();
     let error =
         Bus::bring_up(Busy { clock, sent: Arc::clone(&sent) }, &layout, &layout.axis).err().expect("it is taken");
     assert!(matches!(error, BusError::SecondMaster { failure: None, .. }), "{error}");
@@ -222,7 +222,7 @@ fn c69_another_master_during_the_bring_up_is_why_it_failed_or_enables_no_drive()
         out.push_back(other);
         out.push_back(frame);
     });
-    match Cell::on(&segment(&[]), &Layout::load(None).unwrap(), Some(both)) {
+    match Cell::on(&segment(&[]), &BuiltIn::Indy7.layout().unwrap(), Some(both)) {
         Err(error) => assert!(matches!(error, BusError::SecondMaster { .. }), "{error}"),
         Ok(mut cell) => {
             while cell.cycle() == Flow::Continue {

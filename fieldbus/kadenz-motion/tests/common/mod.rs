@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::{Bus, BusError};
 use kadenz_motion::layout::Layout;
 use kadenz_motion::message::{CycleSample, TaskSample};
-use kadenz_motion::simulation::{indy7_ring, indy7_segment, InProcess};
+use kadenz_motion::simulation::InProcess;
 use kadenz_motion::supervise::{Event, EventKind};
 use kadenz_motion::task::{
     Cyclic, DynamicsTask, Flow, LogQueues, MainTask, Movement, Outcome, PathPlan, Queues, Release, Shared,
@@ -19,7 +20,6 @@ use kadenz_motion::task::{
 use kadenz_motion::AXES;
 use kadenz_rt::Clock;
 use kadenz_segment::device::Function;
-use kadenz_segment::fault::Fault;
 use kadenz_segment::segment::Segment;
 
 pub const MS: u64 = 1_000_000;
@@ -91,9 +91,7 @@ pub struct Cell {
 
 /// A segment with these faults, each written as on the segment's command line.
 pub fn segment(faults: &[&str]) -> Arc<Mutex<Segment>> {
-    let mut segment = indy7_segment(&indy7_ring().unwrap()).unwrap();
-    segment.add_faults(faults.iter().map(|text| Fault::from_argument(text).unwrap())).unwrap();
-    Arc::new(Mutex::new(segment))
+    Arc::new(Mutex::new(BuiltIn::Indy7.segment(faults).unwrap()))
 }
 
 /// Drives whose motor may have torque, as the ring itself says.
@@ -110,7 +108,7 @@ impl Cell {
     }
 
     pub fn try_new(faults: &[&str]) -> Result<Self, BusError> {
-        Self::with_layout(&Layout::load(None).unwrap(), faults)
+        Self::with_layout(&BuiltIn::Indy7.layout().unwrap(), faults)
     }
 
     pub fn with_layout(layout: &Layout, faults: &[&str]) -> Result<Self, BusError> {
