@@ -116,6 +116,9 @@ pub struct EdgeArgs {
     /// Number of rising edges. The study took a million, in 17 minutes.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub edges: u64,
+    /// Where pulses are due in the milliseconds of this machine's clock, µs: timers of the kernel stand still in them.
+    #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..1000))]
+    pub phase_us: u64,
 }
 
 /// Options of `lab`: a plan on standard input, frames on standard output.

@@ -188,8 +188,8 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     Ok(ExitCode::FAILURE)
 }
 
-fn edge_options(common: &CommonArgs, edges: u64) -> EdgeOptions {
-    EdgeOptions { edges, cpu: processor(common), realtime: !common.no_realtime }
+fn edge_options(common: &CommonArgs, edges: u64, phase_us: u64) -> EdgeOptions {
+    EdgeOptions { edges, phase_us, cpu: processor(common), realtime: !common.no_realtime }
 }
 
 fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
@@ -202,7 +202,7 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let options = options(common, transport(&arguments.bus));
     give_up_rights(common);
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
-    let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges), writer, 1)?;
+    let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges, arguments.phase_us), writer, 1)?;
     writer.done()?;
     drop(ring);
     tracing::info!(taken = report.taken, missed = report.missed, led_back = report.led_back, "edges");
@@ -244,7 +244,8 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         if place + 1 == plan.edges.len() {
             give_up_rights(common);
         }
-        let (_, rest) = edge(wire, &layout, &edge_options(common, point.samples), writer, point.record)?;
+        let (_, rest) =
+            edge(wire, &layout, &edge_options(common, point.samples, point.phase_us()), writer, point.record)?;
         writer = rest;
         drop(ring);
     }

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
 use kadenz_rt::now_ns;
 
-use crate::edge::EDGE_JITTER;
+use crate::edge::{EDGE_JITTER, PERIOD_US};
 use crate::error::MotionError;
 use crate::layout::Layout;
 use crate::record::{
@@ -253,7 +253,8 @@ fn catalog(layout: &Layout) -> Vec<Bench> {
     let (cycle, reading) = ([every(main_us)], [every(main_us * CLOCK_EVERY as i64)]);
     // Half of the cycles lead out, half back.
     let joint = [("joint", 0, 0, AXES as i64 - 1), every(2 * main_us)];
-    let edge = [("period_us", 1000, 1000, 1000), ("n", 10_000, 1, MOST)];
+    let period = ("period_us", PERIOD_US, PERIOD_US, PERIOD_US);
+    let edge = [period, ("n", 10_000, 1, MOST), ("phase_us", 0, 0, PERIOD_US - 1)];
     let five = "yoo2024, section 5";
     vec![
         bench(RESOLUTION, "a read of the clock", "the first that differs", "method, rule 4", &[]),

@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
 
 use super::collector::{Collector, Edge};
-use super::{EDGE_JITTER, ROOM};
+use super::{EdgeOptions, EDGE_JITTER, PERIOD_US, ROOM};
 use crate::record::Column;
 use crate::task::Task;
 
@@ -20,7 +20,12 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Opens the record.
-    pub(super) fn begin<O: Write>(writer: &mut Writer<O>, record: u16, planned: u64) -> Result<Self, RecordError> {
+    pub(super) fn begin<O: Write>(
+        writer: &mut Writer<O>,
+        record: u16,
+        options: &EdgeOptions,
+    ) -> Result<Self, RecordError> {
+        let planned = options.edges;
         writer.begin(&Begin {
             record,
             bench: EDGE_JITTER.into(),
@@ -28,7 +33,9 @@ impl Lanes {
             lanes: vec!["rising".into(), "rising:cycle".into()],
             dtype: Dtype::F8,
             unit: "ns".into(),
-            params: [("period_us".to_owned(), 1000), ("n".to_owned(), planned as i64)].into(),
+            params: [("period_us", PERIOD_US), ("n", planned as i64), ("phase_us", options.phase_us as i64)]
+                .map(|(name, value)| (name.to_owned(), value))
+                .into(),
             ranks: [("priority".to_owned(), Task::Main.priority().into())].into(),
         })?;
         // A listener knows from now on how long it will take.

@@ -25,12 +25,17 @@ use crate::task::{run as run_task, Shared, StopCategory, Task};
 pub const EDGE_JITTER: &str = "ethercat/edge-jitter";
 /// Half a period of the pulse train: the output is set in one cycle and reset in the next.
 const HALF_PERIOD_NS: u64 = 500_000;
+/// The pulse train's period, µs.
+pub const PERIOD_US: i64 = 1000;
 
 /// Options of a measurement.
 #[derive(Debug, Clone)]
 pub struct EdgeOptions {
     /// Rising edges to record.
     pub edges: u64,
+    /// Where pulses are due in the milliseconds of the wire's clock, µs. The kernel's timers of whole ticks stand still
+    /// in them, so within a boot every pulse meets these at this distance.
+    pub phase_us: u64,
     /// Processor.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
@@ -67,7 +72,7 @@ pub fn edge<W: Wire, O: Write>(
             "the layout has no [edge] table. Name the two terminals: docs/how-to/run-the-motion.md".into(),
         )
     })?;
-    let mut lanes = Lanes::begin(&mut writer, record, options.edges)?;
+    let mut lanes = Lanes::begin(&mut writer, record, options)?;
     let shared = Arc::new(Shared::default());
     shared.stop_on_signals(StopCategory::Zero);
     if let Some(cpu) = options.cpu {
@@ -84,7 +89,7 @@ pub fn edge<W: Wire, O: Write>(
     if options.realtime {
         lock_memory()?;
     }
-    run(&mut task, options.realtime, &shared, || {
+    run(&mut task, options, &shared, || {
         lanes.take(&edges, &mut writer).inspect_err(|_| shared.request_stop(StopCategory::Zero))
     })?;
     let (end, bus) = task.finish(shared.panicked(Task::Main));
@@ -102,17 +107,17 @@ pub fn edge<W: Wire, O: Write>(
 /// Runs the task in a thread of its own, and `write` now and then until the first failure; once more at the end.
 fn run<W: Wire>(
     task: &mut EdgeTask<W>,
-    realtime: bool,
+    options: &EdgeOptions,
     shared: &Shared,
     mut write: impl FnMut() -> Result<(), RecordError>,
 ) -> Result<(), MotionError> {
     let clock = task.clock().clone();
     std::thread::scope(|scope| {
         let cyclic = scope.spawn(|| -> Result<(), MotionError> {
-            if realtime {
+            if options.realtime {
                 become_realtime(Task::Main.priority())?;
             }
-            run_task(Task::Main, HALF_PERIOD_NS, task, clock.now_ns() + HALF_PERIOD_NS, shared, &clock);
+            run_task(Task::Main, HALF_PERIOD_NS, task, first_ns(clock.now_ns(), options.phase_us), shared, &clock);
             Ok(())
         });
         let mut written = Ok(());
@@ -129,6 +134,12 @@ fn run<W: Wire>(
     Ok(write()?)
 }
 
+/// The first release after `now_ns`, half a period before a pulse that is due at `phase_us` in a millisecond.
+fn first_ns(now_ns: u64, phase_us: u64) -> u64 {
+    let period_ns = 2 * HALF_PERIOD_NS;
+    (now_ns / period_ns + 1) * period_ns + HALF_PERIOD_NS + phase_us * 1000
+}
+
 /// The terminals are on the ring and have the outputs and inputs of the benchmark.
 fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout) -> Result<(), BusError> {
     let EdgeLayout { output_device, input_device, count_byte, rising_byte } = *terminals;
@@ -136,4 +147,20 @@ fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout) -> Result<(), BusError
     bus.require(input_device, "edge.input_device", 0, 1)?;
     bus.require(input_device, &format!("edge.count_byte = {count_byte}"), 0, count_byte.saturating_add(2))?;
     bus.require(input_device, &format!("edge.rising_byte = {rising_byte}"), 0, rising_byte.saturating_add(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pulses_are_due_at_their_phase_in_a_millisecond_of_the_clock() {
+        for now_ns in [0, 1, 999_999, 1_000_000, 77_123_456_789] {
+            for phase_us in [0, 1, 499, 500, 999] {
+                let first = first_ns(now_ns, phase_us);
+                assert_eq!((first + HALF_PERIOD_NS) % 1_000_000, phase_us * 1000);
+                assert!(first > now_ns && first - now_ns < 3_000_000);
+            }
+        }
+    }
 }

@@ -113,6 +113,11 @@ impl Wanted {
         one.cycles().map(|cycles| (cycles * Task::Main.period_ms() * 1000) as i64)
     }
 
+    /// Where its pulses are due in a millisecond, µs.
+    pub fn phase_us(&self) -> u64 {
+        self.params.get("phase_us").and_then(|phase| u64::try_from(*phase).ok()).unwrap_or(0)
+    }
+
     fn task(&self) -> Option<Task> {
         let priority = self.params.get("priority")?;
         Task::ALL.into_iter().find(|task| i64::from(task.priority()) == *priority)
