@@ -286,6 +286,9 @@ def _lane(
     unit = unit_of(record.unit, run.manifest.clock)
     number = next((i for i, lane in enumerate(record.series) if lane.name == entry.name), 0)
     deadline = deadline_of(record, unit, asked, number)
+    if not samples.size and entry.taken:  # edges of which no jitter is known: they happened
+        first = min(record.cold, entry.taken)
+        return _Counted(entry, deadline, entry.taken - first, None, first, 0, None)
     first = min(cold, samples.size)
     undecided = 0
     if deadline is not None and deadline.limit is not None:

@@ -303,3 +303,11 @@ def test_missing_files_and_columns_are_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no column 7") as error:
         read_series(tmp_path / "two.npy", column="7")
     assert "0 to 1" in error.value.remedy
+
+
+def test_edges_too_few_for_a_jitter_happened(tmp_path: Path) -> None:
+    """Else the missed ones would be all of them."""
+    result = edge_run(tmp_path, edges(1, n=900), missed=10)
+    misses = result.records[0].misses
+    assert misses is not None and misses.late is None
+    assert (misses.missed, misses.asked) == (10, 910)
