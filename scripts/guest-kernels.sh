@@ -38,7 +38,7 @@ GUESTS="$CACHE/guests"
 WORK="$GUESTS/work"
 SOURCE="$ROOT/kernels/linux/disturbance"
 JOBS="${JOBS:-$(nproc)}"
-mapfile -t MODULES < <(grep -v '^#' "$ROOT/kernels/linux/guest/modules")
+mapfile -t MODULES < <(grep -v '^#' "$ROOT/kernels/linux/guest/modules" | cut -d ' ' -f 1)
 HOST_ARCH="$(dpkg --print-architecture)"
 [ "$#" -gt 0 ] || set -- x86_64 aarch64 riscv64
 

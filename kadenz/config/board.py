@@ -84,22 +84,47 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
                 )
 
 
+class GuestCard(FileModel, kw_only=True, frozen=True):
+    """A network card that QEMU emulates, and its register that hands a frame over.
+
+    A guest has two of them on one hub, the program's and that of the devices.
+    """
+
+    device: str  # as QEMU calls it: "e1000e"
+    region: str  # of its registers, as QEMU calls it: "e1000e-mmio"
+    region_bytes: Positive
+    doorbell: Annotated[int, msgspec.Meta(ge=0)]  # the register's place in the region
+    driver_text: Annotated[int, msgspec.Meta(ge=0)]  # lowest address of the kernel's modules
+
+
+class OutputBit(FileModel, kw_only=True, frozen=True):
+    """The digital output whose pulses are measured, in the process data of its master."""
+
+    address: Annotated[int, msgspec.Meta(ge=0)]  # logical, of its byte
+    mask: Annotated[int, msgspec.Meta(ge=1, le=255)] = 1
+
+
 class GuestProgram(FileModel, kw_only=True, frozen=True):
     """A program of this Linux's instruction set that a guest runs instead of the suite."""
 
     crate: str  # a package of the workspace fieldbus/, with the wire format of the suite
-    wire: tuple[str, str]  # a pair of virtual interfaces: the program's, and that of the devices
+    modules: tuple[str, ...]  # of kernels/linux/guest/modules, in the order of their loading
+    wire: tuple[str, str]  # two interfaces: the program's, and that of the devices
     arguments: tuple[str, ...]
     ring: tuple[str, ...]  # arguments with which the program simulates the devices
+    card: GuestCard | None = None  # None: the interfaces are a virtual pair
+    output: OutputBit | None = None  # with a card: what its frames are read for
 
     def __post_init__(self) -> None:
         """Raises ValueError for words that do not pass through the guest's command line."""
-        for word in (*self.wire, *self.arguments, *self.ring):
+        for word in (*self.modules, *self.wire, *self.arguments, *self.ring):
             if not _WORD.fullmatch(word):
                 raise ValueError(f"`{word}`: expected letters, digits, and any of ./=:_+-")
         count = max(len(self.arguments), len(self.ring))
         if count > _WORDS_MAX:
             raise ValueError(f"{count} arguments; a guest takes {_WORDS_MAX}")
+        if self.output is not None and self.card is None:
+            raise ValueError("`output` is read from the frames of a card: add [card]")
 
 
 class GuestTier(FileModel, kw_only=True, frozen=True):

@@ -53,14 +53,16 @@ def build_guest(
     kernel: Path,
     disturbance: Path,
     modules: Path,
+    module_names: Sequence[str],
     *,
     extra_bench: Sequence[Path] = (),
 ) -> GuestImage:
     """Builds and packs the suite for the target's board, unless up to date, and the program that
     the board names.
 
-    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` and
-    the folder `modules` are its modules. Raises the errors of `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` is its
+    module, and the folder `modules` has those of `module_names`. Raises the errors of
+    `build_image`.
     """
     tier = _guest_tier(target)
     if tier.program is not None and extra_bench:
@@ -69,7 +71,7 @@ def build_guest(
     image = build_image(machine, "counter", extra_bench=extra_bench)
     programs = {name: _program(machine, image.folder, name) for name in _PROGRAMS}
     sources = [file for name in programs for file in _sources(name)]
-    loaded = _loaded(modules) if tier.program is not None else []
+    loaded = _loaded(modules, module_names)
     binaries = [file.resolve() for file in (kernel, disturbance, *loaded)]
     digests = {file: sha256_of(file) for file in binaries}
     folder = guest_folder(target, version)
@@ -90,12 +92,12 @@ def build_guest(
             "suite": File(suite.read_bytes(), 0o755),
             "disturbance.ko": File(disturbance.read_bytes()),
             **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
+            **_module_entries(loaded),
         }
         if tier.program is not None:
             image, suite_parts = _program_image(target, tier.program, folder), image.entry.parts
             libraries = shared_libraries(image.elf.path)
             entries |= _program_entries(image.elf.path, compiler, folder, libraries)
-            entries |= _module_entries(loaded)
         copy = private_copy(_written(folder / "initrd", archive(entries)), folder)
     entry = msgspec.structs.replace(
         image.entry,
@@ -120,26 +122,32 @@ def _written(initrd: Path, packed: bytes) -> Path:
     return initrd
 
 
-def _module_names() -> list[str]:
-    """The modules of a guest's kernel, in the order in which they are loaded."""
+def _module_parameters() -> dict[str, str]:
+    """The parameters of each module that a guest may load."""
     lines = (inventory.root() / _SOURCES / "modules").read_text().splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    pairs = (line.partition(" ") for line in lines if not line.startswith("#"))
+    return {name: parameters for name, _, parameters in pairs}
 
 
 def _module_entries(files: Sequence[Path]) -> dict[str, Entry]:
-    """The modules, and their order for init."""
-    order = "".join(f"/modules/{file.name}\n" for file in files)
-    entries: dict[str, Entry] = {"modules": None, "modules/order": File(order.encode())}
-    return entries | {f"modules/{file.name}": File(file.read_bytes()) for file in files}
+    """Modules, each with its parameters if it takes some."""
+    parameters = _module_parameters()
+    entries: dict[str, Entry] = {"modules": None} if files else {}
+    for file in files:
+        entries[f"modules/{file.name}"] = File(file.read_bytes())
+        if parameters[file.stem]:
+            text = parameters[file.stem].encode()
+            entries[f"modules/{file.stem}.parameters"] = File(text)
+    return entries
 
 
-def _loaded(modules: Path) -> list[Path]:
-    """The modules of kernels/linux/guest/modules. ToolMissing if the cache lacks one."""
-    files = [modules / f"{name}.ko" for name in _module_names()]
+def _loaded(modules: Path, names: Sequence[str]) -> list[Path]:
+    """The files of modules. ToolMissing if the cache lacks one."""
+    files = [modules / f"{name}.ko" for name in names]
     for file in files:
         if not file.is_file():
             raise ToolMissing(
-                f"{file}: this kernel of the cache has no module for a network",
+                f"{file}: this kernel of the cache has no module `{file.stem}`",
                 remedy="Run `kadenz setup --guests`, which fetches the kernel again with it",
             )
     return files

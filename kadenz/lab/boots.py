@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.config import inventory
+from kadenz.config.board import GuestProgram
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
@@ -23,6 +24,7 @@ from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
 from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
+from kadenz.targets.pulses import trains
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 
@@ -41,6 +43,8 @@ class Boots:
         self._session.scoped = job.instrument in ("scope", "model")
         # The rate of a board's clock is measured by the time at which frames are read here.
         self._session.quiet_until = RATE_BENCH if job.name.tier == "board" else ""
+        self._program = _program_of(job)
+        self._session.tapped = self._program is not None and self._program.output is not None
         model = timing_model(job.name) if job.instrument == "model" else None
         self._session.with_interval = model is not None and model.has_interval
 
@@ -142,6 +146,7 @@ class Boots:
         if isinstance(target, GuestTarget) and not outcome.stopped:
             self._enter_guest_loads(target)
         outcome = self._traced(target, outcome)
+        self._tapped(target)
         if job.setup.profiled:
             enter_profiles(target, job, self._session, writer, self._failures)
         if job.setup.traced:
@@ -159,7 +164,7 @@ class Boots:
         planned = {point.id: point for point in points}
         job = self._job
         boot_s = BOOT_S if job.setup.guest is not None else 0.0
-        if boot_s and inventory.board(job.name.board).tier.crate("guest"):
+        if self._program is not None:
             # A program sends nothing before it has ended.
             boot_s += sum(silence_s(job, point) for point in points)
 
@@ -182,6 +187,16 @@ class Boots:
             self._session.take_trace({})
             return Outcome(outcome.failure or damage, outcome.stopped, outcome.output)
         return outcome
+
+    def _tapped(self, target: Target) -> None:
+        """Takes the frames that left a guest's card, where edges are ordered by them."""
+        if self._session.tapped:
+            assert isinstance(target, GuestTarget) and self._program is not None
+            departures, output = target.departures, self._program.output
+            if departures is None or output is None:
+                self._session.take_trains([], target.damage.message)
+            else:
+                self._session.take_trains(trains(departures, output))
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
         """Enters the rates that loads inside the guest reported; warns if rates are missing."""
@@ -229,3 +244,9 @@ class Boots:
         if detail:
             self._writer.say(detail)
         enter_warning(self._writer, code, message)
+
+
+def _program_of(job: Job) -> GuestProgram | None:
+    """The program that a guest runs instead of the suite."""
+    guest = inventory.board(job.name.board).tier.guest
+    return guest.program if job.setup.guest is not None and guest is not None else None

@@ -11,7 +11,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.images.guest import GuestImage, build_guest, plan_archive
 from kadenz.lab.condition import NONE
 from kadenz.lab.conditions.guest import Guest, GuestChoice, thread_rules
-from kadenz.targets.guest import GuestTarget
+from kadenz.targets.guest import GuestTarget, modules_of
 
 # An emulated second takes several seconds of this machine; a boot is silent for as long.
 BOOT_S = 180.0
@@ -20,7 +20,10 @@ SLOWDOWN = 30.0
 
 def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> GuestImage:
     """The archive with which the guest boots."""
-    kernel = guest.kernel
+    kernel, tier = guest.kernel, inventory.board(name.board).tier.guest
+    assert tier is not None
+    # Also where it runs the suite, to ask it: what is packed is not loaded then.
+    names = modules_of(tier.program, guest.load)
     return build_guest(
         name,
         kernel.version,
@@ -28,6 +31,7 @@ def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> 
         kernel.image,
         kernel.disturbance,
         kernel.modules,
+        names,
         extra_bench=extra_bench,
     )
 

@@ -54,6 +54,7 @@ from kadenz.lab.progress import Progress
 from kadenz.lab.rate import measures_rate, rate_point
 from kadenz.lab.variants import combinations
 from kadenz.targets.base import Target
+from kadenz.targets.guest import modules_of
 
 
 @dataclass(frozen=True)
@@ -175,16 +176,19 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
 
 
 def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup) -> bool:
-    kernels = [
-        candidate.guest.kernel if candidate.guest else None for candidate in (variant.setup, setup)
+    guests = [
+        (candidate.guest.kernel, modules_of(None, candidate.guest.load))
+        if candidate.guest
+        else None
+        for candidate in (variant.setup, setup)
     ]
     built = [
         (candidate.kernel_source, candidate.image, candidate.isa)
         for candidate in (variant.setup, setup)
     ]
     marks = marks_of(variant.instrument), marks_of(instrument)
-    of = (variant.name, kernels[0], built[0], marks[0])
-    return of == (name, kernels[1], built[1], marks[1])
+    of = (variant.name, guests[0], built[0], marks[0])
+    return of == (name, guests[1], built[1], marks[1])
 
 
 def _ask_guests(variants: Sequence[_Variant]) -> None:

@@ -22,6 +22,7 @@ from kadenz.config.params import period_us
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.store import RunWriter
+from kadenz.targets.pulses import Pulses
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict
@@ -30,6 +31,8 @@ _NUMPY = dict(DTYPES)
 _LOOK_S = 1.0
 _SPAN_MAX = 0xFFFFFFFF  # that a sample holds
 _TOO_LONG = "END came after more clock counts than 32 bits hold"
+# Lanes of a record of edges: when the frame left that orders the edge, and which edge it is.
+DEPARTURE = ("departure", "departure:cycle")
 # Units of companions; all others are counts since the sample before.
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
@@ -67,8 +70,10 @@ class Session:
         self._came: dict[tuple[int, int], int] = {}  # values that arrived, by record and lane
         self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
         self._looked_at = 0.0
-        self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []  # for the scope's trace
+        # For what an instrument outside the target has seen.
+        self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []
         self.scoped = False
+        self.tapped = False  # records of edges get a lane of the frames that order them
         self.with_interval = False  # samples of a timing model with ranges
         self.tick_hz = 0  # of the kernel
         self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
@@ -121,6 +126,8 @@ class Session:
             lane.period_us = period_us(entry.params, self.tick_hz, place) or None
         if self.with_interval:
             entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
+        if self._is_tapped(entry):
+            entry.lanes += [_lane(name, begin) for name in DEPARTURE]
         self._entries[begin.record] = entry
         self._begun[begin.record] = time.monotonic()
         self._writer.open_record(entry)
@@ -157,14 +164,38 @@ class Session:
             self._progress.samples(self._name, entry, lane, values)
 
     def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Ends the record, or keeps it waiting for the scope's samples."""
+        """Ends the record, or keeps it waiting for the samples of an instrument outside."""
         entry = self._entries[begin.record]
         if entry.value is None or not entry.value.stored:
             entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
-        if self.scoped:
+        if self.scoped or self._is_tapped(entry):
             self._waiting.append((entry, end, verdict))
         else:
             self._close(entry, end, verdict)
+
+    def _is_tapped(self, entry: RecordEntry) -> bool:
+        return self.tapped and entry.nature == "edges"
+
+    def take_trains(self, trains: Sequence[Pulses], damage: str = "") -> None:
+        """Enters the pulses that frames ordered into the records that waited for them, a train for
+        each, and ends these. A record without its train is invalid; `damage` says why."""
+        waiting, self._waiting = self._waiting, []
+        differs = f"{len(trains)} trains of pulses left the card, for {len(waiting)} records"
+        for place, (entry, end, verdict) in enumerate(waiting):
+            if len(trains) == len(waiting):
+                self._take_train(entry, trains[place])
+                self._close(entry, end, verdict)
+            else:
+                missing = Verdict("invalid", damage or differs)
+                self._close(entry, end, missing if verdict.status == "ok" else verdict)
+
+    def _take_train(self, entry: RecordEntry, train: Pulses) -> None:
+        """Enters the first pulses, as many as were planned, times from the first."""
+        first = next(place for place, lane in enumerate(entry.lanes) if lane.name == DEPARTURE[0])
+        taken = train.numbers < entry.lanes[first].planned
+        times = (train.ns - train.ns[0]).astype(np.float64)
+        for place, values in enumerate((times, train.numbers.astype(np.float64))):
+            self.values(entry.id, first + place, values[taken])
 
     def take_trace(self, traces: Mapping[int, RecordSpans]) -> None:
         """Enters the scope's spans into the records that waited for them, and ends these.
@@ -290,11 +321,12 @@ class Session:
 
         A record that failed ended before its plan: samples that did not arrive were not measured.
         """
+        begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
+        missed = {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
         if end is not None and end.status != "failed":
             pairs = zip(entry.series, end.lanes, strict=False)
-            return {lane.name: its.missed for lane, its in pairs}
-        begun = {lane.name: self._cycles.get((entry.id, lane.name), 0) for lane in entry.series}
-        return {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
+            missed |= {lane.name: its.missed for lane, its in pairs}
+        return missed
 
 
 def _end_of(lane: LaneEntry, kind: str) -> LaneEntry:

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kadenz.config.board import GuestProgram, GuestTier
-from kadenz.config.manifest import LoadEntry
+from kadenz.config.manifest import EmulatorEntry, LoadEntry
+from kadenz.targets import tap
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 from kadenz.targets.seen import Seen, looks_of, seen
@@ -28,7 +29,11 @@ LOADS = {
     "memory": "copies blocks of 8 MiB",
     "syscalls": "writes one byte to a pipe and reads it back, continuously",
     "timers": "an interrupt and a wake-up every 97 µs",
+    "io": "writes blocks of 64 KiB to a disk through the kernel's cache",
+    "paging": "changes a structure of 4 GiB, which is larger than the memory",
 }
+# Of kernels/linux/guest/modules, which loads need.
+_LOAD_MODULES = dict.fromkeys(("io", "paging"), ("configfs", "null_blk"))
 _POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
 _LINES = 30  # of its console, shown in an error
 _LINE_LENGTH = 400
@@ -39,6 +44,14 @@ _OUR_MESSAGES = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 _FAILED = re.compile(r"kadenz-init: failed: (.*)")
+
+
+def modules_of(program: GuestProgram | None, load: str) -> tuple[str, ...]:
+    """The modules that a guest loads, in their order: of its program, then of its loads."""
+    names = program.modules if program is not None else ()
+    for part in load.split("+"):
+        names += tuple(name for name in _LOAD_MODULES.get(part, ()) if name not in names)
+    return names
 
 
 class GuestTarget(QemuProcess):
@@ -69,10 +82,15 @@ class GuestTarget(QemuProcess):
         self._threads = threads
         self._disturbance = disturbance
         self._program = program
+        self._card = program.card if program is not None else None
+        self._tap = tap.plugin(tier.qemu) if self._card is not None else None
         self._given_up = False
         self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
         self.without_thread: list[str] = []  # globs that match no thread of its kernel; once closed
+        # Of the program's card, once it is closed; or why there are none.
+        self.departures: tap.Departures | None = None
+        self.damage = tap.TapDamaged("the guest did not end by itself", remedy=tap.REMEDY)
 
     def open(self, plan: str) -> None:
         """Boots the kernel with the plan in its initial RAM disk."""
@@ -116,6 +134,12 @@ class GuestTarget(QemuProcess):
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
         if not well or self._has_warnings():
             self.withdraw()
+        if ended_itself and self._card is not None:
+            try:
+                self.departures = tap.read_departures(self._folder)
+            except tap.TapDamaged as damage:
+                self.damage = damage
+                self.withdraw()
         output = super().close()
         messages = "\n".join(_OUR_MESSAGES.findall(self.console)) if well else self._last_lines()
         return f"{output}\n{messages}".strip()
@@ -129,8 +153,12 @@ class GuestTarget(QemuProcess):
         command += ["-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7"]
         command += ["-nodefaults", "-display", "none", "-monitor", "none", "-no-reboot"]
         command += ["-append", self._parameters()]
+        if self._card is not None:
+            command += tap.devices(self._card)
         if folder is None:
             return command
+        if self._card is not None:
+            command += [*tap.capture(folder), *tap.plugin_arguments(self._card, folder)]
         command += ["-serial", f"file:{folder / 'console'}"]
         if tier.frames_device:
             command += ["-chardev", f"file,id=frames,path={folder / 'serial'}"]
@@ -140,8 +168,16 @@ class GuestTarget(QemuProcess):
         command += self._monitor(folder)
         return [*command, "-kernel", str(folder / "kernel"), "-initrd", str(folder / "initrd")]
 
+    def emulator(self) -> EmulatorEntry | None:
+        """The emulator's entry, including the plugin."""
+        entry = super().emulator()
+        if entry is not None and self._card is not None:
+            entry.arguments += tap.plugin_entry(self._card)
+        return entry
+
     def _inputs(self) -> dict[str, Path | None]:
-        return {"kernel": self._kernel.image, "initrd": None}
+        inputs: dict[str, Path | None] = {"kernel": self._kernel.image, "initrd": None}
+        return inputs | ({tap.PLUGIN: self._tap} if self._tap is not None else {})
 
     def _has_warnings(self) -> bool:
         """Whether the lab will warn of this boot."""
@@ -154,6 +190,8 @@ class GuestTarget(QemuProcess):
         parameters = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
         parameters += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
         parameters.append(f"KDZ_FRAMES={self._tier.frames}")
+        if modules := modules_of(self._program, self._load):
+            parameters.append(f"KDZ_MODULES={','.join(modules)}")
         if self._load:
             parameters.append(f"KDZ_LOAD={self._load.replace('+', ',')}")
         if self._threads:

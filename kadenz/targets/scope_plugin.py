@@ -38,11 +38,18 @@ _FLAGS = [
 ]
 
 
-def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path] = ()) -> Path:
+def build(
+    source: Path,
+    output: Path,
+    qemu_version: str,
+    *,
+    model: Sequence[Path] = (),
+    name: str = "scope",
+) -> Path:
     """Compile a plugin unless `output` holds an up-to-date one; return the library's path.
 
-    `source` is instruments/scope, `output` a build folder, `qemu_version` "10.0.2". `model` are
-    folders with the C files of a timing model. Raises ToolMissing without compiler, header or
+    `source` is a folder of instruments/, `output` a build folder, `qemu_version` "10.0.2". `model`
+    are folders with the C files of a timing model. Raises ToolMissing without compiler, header or
     glib, BuildFailed with the compiler's output.
     """
     other = COUNTING if model else CHARGING
@@ -52,7 +59,7 @@ def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path
     digest = hashlib.sha256(json.dumps(key).encode())
     for file in files:
         digest.update(file.read_bytes())
-    library = output / f"libkadenz-scope-{digest.hexdigest()[:16]}.so"
+    library = output / f"libkadenz-{name}-{digest.hexdigest()[:16]}.so"
     if _is_whole(library):
         return library
     header = tools.plugin_header_dir(qemu_version)
@@ -73,7 +80,7 @@ def build(source: Path, output: Path, qemu_version: str, *, model: Sequence[Path
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         raise BuildFailed(
-            f"{source}: the scope's plugin did not compile",
+            f"{source}: the plugin did not compile",
             remedy="Its QEMU header may have another version: run `kadenz setup`",
             detail=answer.stderr,
         )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kadenz.targets.guest_kernel import GuestKernel
 
 _DISTURBANCE = "period_us={},busy_us={}"  # as the first program of a guest reads it
+_TIMER = "timer"  # in a callback of one, not in a thread
 _POLICIES = ("fifo", "rr", "other")
 
 
@@ -149,8 +150,9 @@ class GuestChoice(Choice):
                 ),
                 Key(
                     "disturbance",
-                    "A kernel thread that holds the processor so long in each period: 50us/1001us.",
-                    "BUSY/PERIOD",
+                    "A kernel thread that holds the processor so long in each period: 50us/1001us; "
+                    "timer:1200us/200ms: the callback of a timer.",
+                    "[timer:]BUSY/PERIOD",
                 ),
             ),
         ),
@@ -233,21 +235,25 @@ def _check_load(load: str) -> None:
 
 
 def checked_disturbance(disturbance: str) -> str:
-    """A disturbance as guests read it. UsageError unless it is BUSY/PERIOD in whole µs."""
+    """A disturbance as guests read it. UsageError unless it is BUSY/PERIOD in whole µs, with or
+    without `timer:` before it."""
     if not disturbance:
         return ""
     where = f"--guest disturbance={disturbance}"
-    busy, _, period = disturbance.partition("/")
+    kind, colon, length = disturbance.rpartition(":")
+    busy, _, period = length.partition("/")
     try:
         busy_us, period_us = (_whole_us(parse_quantity(text, where)) for text in (busy, period))
     except (UsageError, ValueError):
         busy_us = period_us = 0
-    if not 0 < busy_us < period_us:
+    if not 0 < busy_us < period_us or (colon and kind != _TIMER):
         raise UsageError(
-            f"{where}: expected BUSY/PERIOD in whole µs, with BUSY below PERIOD",
+            f"{where}: expected BUSY/PERIOD or {_TIMER}:BUSY/PERIOD in whole µs, with BUSY below "
+            "PERIOD",
             remedy="For example --guest disturbance=50us/1001us",
         )
-    return _DISTURBANCE.format(period_us, busy_us)
+    by_timer = f",{_TIMER}=1" if colon else ""
+    return _DISTURBANCE.format(period_us, busy_us) + by_timer
 
 
 def _whole_us(quantity: Quantity) -> int:

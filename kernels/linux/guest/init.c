@@ -10,10 +10,11 @@
  *   KDZ_LOAD=cpu,memory                   kinds of load
  *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
  *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
- *   KDZ_WIRE=kdz0,kdz1                    a pair of interfaces: arguments of /wire
- *   KDZ_RING=ring,--interface,kdz1        /program with these arguments is the other end of the
- *                                         wire: it says "ready" and runs until the end
- *   KDZ_PROGRAM=lab,..                    /program with these arguments runs instead of the suite
+ *   KDZ_MODULES=configfs,null_blk         modules of the kernel: /modules/NAME.ko, with the
+ * parameters of /modules/NAME.parameters KDZ_WIRE=kdz0,kdz1                    a pair of
+ * interfaces: arguments of /wire KDZ_RING=ring,--interface,kdz1        /program with these
+ * arguments is the other end of the wire: it says "ready" and runs until the end KDZ_PROGRAM=lab,..
+ * /program with these arguments runs instead of the suite
  *
  * Its messages go to the console, each line after "kadenz-init: ".
  */
@@ -115,24 +116,31 @@ static void plant(const char *wanted)
     say("planted: %s", parameters);
 }
 
-/* Loads the modules that /modules/order names, a path a line; none without that file. */
-static void load_modules(void)
+static void load_module(const char *name)
 {
     char path[128];
-    FILE *order = fopen("/modules/order", "re");
+    char parameters[128] = "";
+    FILE *file;
+    int module;
 
-    while (order != NULL && fgets(path, (int)sizeof path, order) != NULL) {
-        int module;
-
-        path[strcspn(path, "\n")] = '\0';
-        module = open(path, O_RDONLY | O_CLOEXEC);
-        if (module < 0 || syscall(SYS_finit_module, module, "", 0) != 0) {
-            fail(path);
-        }
-        (void)close(module);
+    (void)snprintf(path, sizeof path, "/modules/%s.parameters", name);
+    file = fopen(path, "re");
+    if (file != NULL) {
+        (void)fgets(parameters, (int)sizeof parameters, file);
+        (void)fclose(file);
     }
-    if (order != NULL) {
-        (void)fclose(order);
+    (void)snprintf(path, sizeof path, "/modules/%s.ko", name);
+    module = open(path, O_RDONLY | O_CLOEXEC);
+    if (module < 0 || syscall(SYS_finit_module, module, parameters, 0) != 0) {
+        fail(path);
+    }
+    (void)close(module);
+}
+
+static void load_modules(char *names)
+{
+    for (char *name = strtok(names, ","); name != NULL; name = strtok(NULL, ",")) {
+        load_module(name);
     }
 }
 
@@ -328,7 +336,6 @@ static pid_t connect_ring(const char *wire, const char *ring)
     if (wire == NULL || ring == NULL) {
         return 0;
     }
-    load_modules();
     (void)waitpid(start("/wire", wire, -1, -1), &status, 0);
     if (status != 0) {
         errno = ENODEV;
@@ -341,6 +348,7 @@ int main(void)
 {
     const char *const frames = getenv("KDZ_FRAMES");
     const char *const disturbance = getenv("KDZ_DISTURB");
+    char *const modules = getenv("KDZ_MODULES");
     char *const load = getenv("KDZ_LOAD");
     char *const threads = getenv("KDZ_THREADS");
     int descriptor;
@@ -352,6 +360,9 @@ int main(void)
         fail("KDZ_FRAMES is not set");
     }
     settle();
+    if (modules != NULL) {
+        load_modules(modules);
+    }
     ring = connect_ring(getenv("KDZ_WIRE"), getenv("KDZ_RING"));
     if (disturbance != NULL) {
         plant(disturbance);

@@ -4,16 +4,23 @@
  * tells how much it did and in which time of the guest's clock: "kadenz-load: NAME UNIT N NS".
  */
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #define COPY_BYTES ((size_t)8 << 20) /* beyond any cache that a model of these processors has */
 #define LOOPS 100000u
+/* A disk without a medium (null_blk), which completes each request by an interrupt. */
+#define DISK "/dev/nullb0"
+#define BLOCK_BYTES ((size_t)64 << 10)
+#define PAGE_BYTES ((size_t)4 << 10)
 /* About 10,000 interrupts per second. It divides no benchmark's period: on an otherwise idle
  * machine a period that divides another would always meet it in the same phase. */
 #define TIMER_PERIOD_NS 97003
@@ -95,15 +102,65 @@ static uint64_t interrupt(void)
     return expired;
 }
 
+/* The disk and its size; -1 without one. */
+static int open_disk(uint64_t *bytes)
+{
+    const int disk = open(DISK, O_RDWR | O_CLOEXEC);
+
+    return disk < 0 || ioctl(disk, BLKGETSIZE64, bytes) != 0 ? -1 : disk;
+}
+
+/* As `dd` does: through the cache of the kernel, which writes it out and makes room. */
+static uint64_t write_disk(void)
+{
+    static unsigned char block[BLOCK_BYTES];
+    static int disk = -1;
+    static uint64_t size;
+    static uint64_t at;
+
+    if (disk < 0 && (disk = open_disk(&size)) < 0) {
+        return 0;
+    }
+    block[0]++;
+    if (pwrite(disk, block, sizeof block, (off_t)at) != (ssize_t)sizeof block) {
+        return 0;
+    }
+    at = (at + sizeof block) % size;
+    return sizeof block;
+}
+
+/* Changes a structure larger than the memory, page after page: each is read from the disk, and
+ * another has to be written out for it. */
+static uint64_t touch_pages(void)
+{
+    static unsigned char *structure;
+    static uint64_t size;
+    static uint64_t at;
+
+    if (structure == NULL) {
+        const int disk = open_disk(&size);
+        void *const mapped =
+            disk < 0 ? MAP_FAILED
+                     : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, disk, 0);
+
+        if (mapped == MAP_FAILED) {
+            return 0;
+        }
+        structure = mapped;
+    }
+    structure[at]++;
+    at = (at + PAGE_BYTES) % size;
+    return 1;
+}
+
 static const struct {
     const char *name;
     const char *unit;
     uint64_t (*work)(void);
 } kinds[] = {
-    {"cpu", "loops", compute},
-    {"memory", "bytes", copy_memory},
-    {"syscalls", "calls", call_kernel},
-    {"timers", "expirations", interrupt},
+    {"cpu", "loops", compute},          {"memory", "bytes", copy_memory},
+    {"syscalls", "calls", call_kernel}, {"timers", "expirations", interrupt},
+    {"io", "bytes", write_disk},        {"paging", "pages", touch_pages},
 };
 
 int main(int count, char **arguments)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The wire of a guest: a pair of virtual Ethernet interfaces, both up. What leaves one arrives at
- * the other. Requests of rtnetlink(7); the pair as drivers/net/veth.c describes it: VETH_INFO_PEER
- * holds the description of the second interface.
+ * The wire of a guest: two Ethernet interfaces, both up. What leaves one arrives at the other. They
+ * are network cards if the guest has some of these names; else a pair of virtual interfaces is
+ * made. Requests of rtnetlink(7); the pair as drivers/net/veth.c describes it: VETH_INFO_PEER holds
+ * the description of the second interface.
  *
  *   wire NAME PEER
  */
+#define _GNU_SOURCE /* IFF_RUNNING */
 #include <errno.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
@@ -18,6 +20,9 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define LINK_S_MAX 10u
+#define LOOK_US 10000u
 
 /* A request that grows by attributes. */
 struct request {
@@ -112,15 +117,44 @@ static int make_pair(const char *name, const char *peer)
     return ask(&request);
 }
 
-static int bring_up(const char *name)
+/* 0 once the interface runs: a card first agrees with its peer on a rate. -1 with errno. */
+static int await_link(int any, struct ifreq *request)
+{
+    for (unsigned i = 0; i < LINK_S_MAX * 1000000 / LOOK_US; i++) {
+        if (ioctl(any, SIOCGIFFLAGS, request) != 0) {
+            return -1;
+        }
+        if (request->ifr_flags & IFF_RUNNING) {
+            return 0;
+        }
+        (void)usleep(LOOK_US);
+    }
+    errno = ENOLINK;
+    return -1;
+}
+
+static int set_up(int any, const char *name)
 {
     struct ifreq request = {0};
-    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int answer;
 
     (void)snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
     request.ifr_flags = IFF_UP;
-    answer = any < 0 ? -1 : ioctl(any, SIOCSIFFLAGS, &request);
+    return ioctl(any, SIOCSIFFLAGS, &request);
+}
+
+/* Brings both interfaces up, each of which may need the other for its link. */
+static int bring_up(const char *name, const char *peer)
+{
+    const int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int answer = any < 0 || set_up(any, name) != 0 || set_up(any, peer) != 0 ? -1 : 0;
+
+    for (const char *const *end = (const char *const[]){name, peer, NULL};
+         answer == 0 && *end != NULL; end++) {
+        struct ifreq request = {0};
+
+        (void)snprintf(request.ifr_name, sizeof request.ifr_name, "%s", *end);
+        answer = await_link(any, &request);
+    }
     (void)close(any);
     return answer;
 }
@@ -131,10 +165,10 @@ int main(int count, char **arguments)
         (void)fprintf(stderr, "usage: wire NAME PEER\n");
         return 2;
     }
-    if (make_pair(arguments[1], arguments[2]) != 0 || bring_up(arguments[1]) != 0 ||
-        bring_up(arguments[2]) != 0) {
-        (void)fprintf(stderr, "kadenz-wire: no pair %s, %s: %s\n", arguments[1], arguments[2],
-                      strerror(errno));
+    if ((if_nametoindex(arguments[1]) == 0 && make_pair(arguments[1], arguments[2]) != 0) ||
+        bring_up(arguments[1], arguments[2]) != 0) {
+        (void)fprintf(stderr, "kadenz-wire: no wire from %s to %s: %s\n", arguments[1],
+                      arguments[2], strerror(errno));
         return 1;
     }
     return 0;
