@@ -44,6 +44,12 @@ _OUR_MESSAGES = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 _FAILED = re.compile(r"kadenz-init: failed: (.*)")
+_KILLED = re.compile(r"kadenz-init: the suite was ended by (signal \d+)")
+_ENDS = (
+    (_PANIC, "its kernel panicked"),
+    (_FAILED, "it could not start"),
+    (_KILLED, "its program was ended"),
+)
 
 
 def modules_of(program: GuestProgram | None, load: str) -> tuple[str, ...]:
@@ -103,9 +109,9 @@ class GuestTarget(QemuProcess):
         return False
 
     def why_it_ended(self) -> str:
-        """A kernel panic or a failure of init; "" without either."""
+        """A kernel panic, a failure of init, or a signal that ended its program; "" without."""
         console = self._read_console()
-        for pattern, failure in ((_PANIC, "its kernel panicked"), (_FAILED, "it could not start")):
+        for pattern, failure in _ENDS:
             match = pattern.search(console)
             if match:
                 return f"{failure}: {match.group(1).strip()}"

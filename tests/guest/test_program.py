@@ -119,6 +119,14 @@ def test_devices_that_do_not_start_are_named(guest: Machine) -> None:
     assert failure.remedy == "Its last messages are above"  # nothing of a board's start-up
 
 
+def test_a_program_that_a_signal_ended_is_named(guest: Machine) -> None:
+    target = guest.target(b"")
+    target.console = (
+        "kadenz-init: settled after 2 s\nkadenz-init: the suite was ended by signal 6\n"
+    )
+    assert target.why_it_ended() == "its program was ended: signal 6"
+
+
 def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
     assert "the suite ended with 2" in ended(guest, arguments=("lab", "--unknown")).detail
 
