@@ -107,6 +107,9 @@ struct kdz_model {
     struct kdz_cycles (*load)(const struct kdz_access *load);
     /* A store that happens, likewise. */
     struct kdz_cycles (*store)(const struct kdz_access *store);
+    /* Whether it counts the lines of both caches (`misses` in model.toml): where it knows them
+     * exactly. */
+    bool counts_misses;
 };
 
 #define KDZ_SETS_MAX 256u
@@ -119,6 +122,13 @@ struct kdz_traps {
 };
 
 extern struct kdz_traps kdz_traps;
+
+/* Lines that caches have fetched, counted by a model with `counts_misses`. */
+struct kdz_misses {
+    uint64_t instruction, data;
+};
+
+extern struct kdz_misses kdz_misses;
 
 /* A register of the core by gdb's name; callable in `turn`. */
 uint32_t kdz_register(const char *name);

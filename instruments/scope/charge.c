@@ -35,6 +35,7 @@ struct state {
 const char kdz_stopwatch_options[] = ", and the parameters of the model";
 const bool kdz_stopwatch_counts_instructions = false;
 struct kdz_traps kdz_traps;
+struct kdz_misses kdz_misses;
 
 static struct qemu_plugin_scoreboard *board;
 static struct state *only; /* of the one core */
@@ -362,17 +363,25 @@ void kdz_stopwatch_block(struct qemu_plugin_tb *tb)
 struct kdz_reading kdz_stopwatch_read(unsigned int vcpu)
 {
     (void)vcpu;
-    return (struct kdz_reading){only->low, only->low + only->more};
+    return (struct kdz_reading){
+        .low = only->low,
+        .high = only->low + only->more,
+        .icache_misses = kdz_misses.instruction,
+        .dcache_misses = kdz_misses.data,
+    };
 }
 
-bool kdz_stopwatch_has_interval(void)
+uint32_t kdz_stopwatch_columns(void)
 {
+    uint32_t columns =
+        kdz_model.counts_misses ? KDZ_TRACE_ICACHE_MISSES | KDZ_TRACE_DCACHE_MISSES : 0u;
+
     for (size_t i = 0; i < parameters(); i++) {
         if (kdz_model.parameters[i].value->low != kdz_model.parameters[i].value->high) {
-            return true;
+            columns |= KDZ_TRACE_HIGH;
         }
     }
-    return false;
+    return columns;
 }
 
 void kdz_stopwatch_end(void)

@@ -49,14 +49,14 @@ void kdz_stopwatch_store(qemu_plugin_meminfo_t info, uint64_t address)
 struct kdz_reading kdz_stopwatch_read(unsigned int vcpu)
 {
     uint64_t count = qemu_plugin_u64_get(instructions, vcpu);
-    return (struct kdz_reading){count, count};
+    return (struct kdz_reading){.low = count, .high = count};
 }
 
 void kdz_stopwatch_end(void)
 {
 }
 
-bool kdz_stopwatch_has_interval(void)
+uint32_t kdz_stopwatch_columns(void)
 {
-    return false;
+    return 0;
 }

@@ -257,8 +257,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     if (!kdz_stopwatch_start()) {
         return -1;
     }
-    const bool interval = kdz_stopwatch_has_interval();
-    if (!opened(asked.trace, kdz_trace_open(asked.trace, marker_address, interval))) {
+    const uint32_t columns = kdz_stopwatch_columns();
+    if (!opened(asked.trace, kdz_trace_open(asked.trace, marker_address, columns))) {
         return -1;
     }
     if (asked.paths != NULL) {

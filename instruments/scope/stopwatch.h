@@ -36,7 +36,7 @@ struct kdz_reading kdz_stopwatch_read(unsigned int vcpu);
 /* The emulator ends: what the counts themselves do not say goes to standard error. */
 void kdz_stopwatch_end(void);
 
-/* Whether the two ends of a reading may differ. */
-bool kdz_stopwatch_has_interval(void);
+/* What a reading holds beside its count, KDZ_TRACE_HIGH where the two ends may differ. */
+uint32_t kdz_stopwatch_columns(void);
 
 #endif

@@ -11,11 +11,13 @@
 /* Small enough that a killed emulator loses a fraction of a second of marks, large enough that
  * writing costs nothing beside emulating. */
 #define BUFFERED_EVENTS 4096u
+#define COLUMNS 3u /* at most */
 
 static int file = -1;
-static uint8_t buffer[BUFFERED_EVENTS * (KDZ_TRACE_EVENT_BYTES + KDZ_TRACE_INTERVAL_BYTES)];
+static uint8_t buffer[BUFFERED_EVENTS * (KDZ_TRACE_EVENT_BYTES + COLUMNS * KDZ_TRACE_COLUMN_BYTES)];
 static size_t used;
 static size_t event_bytes;
+static uint32_t columns;
 static struct kdz_reading last;
 
 static void put(uint8_t *to, uint64_t value, size_t bytes)
@@ -54,7 +56,19 @@ static void flush(void)
     used = 0;
 }
 
-bool kdz_trace_open(const char *path, uint64_t marker_address, bool has_interval)
+static uint32_t version(void)
+{
+    switch (columns) {
+    case 0:
+        return KDZ_TRACE_COUNTS;
+    case KDZ_TRACE_HIGH:
+        return KDZ_TRACE_INTERVALS;
+    default:
+        return KDZ_TRACE_COLUMNS;
+    }
+}
+
+bool kdz_trace_open(const char *path, uint64_t marker_address, uint32_t asked)
 {
     uint8_t header[KDZ_TRACE_HEADER_BYTES] = {0};
 
@@ -62,13 +76,24 @@ bool kdz_trace_open(const char *path, uint64_t marker_address, bool has_interval
     if (file < 0) {
         return false;
     }
-    event_bytes = KDZ_TRACE_EVENT_BYTES + (has_interval ? KDZ_TRACE_INTERVAL_BYTES : 0u);
+    columns = asked;
+    event_bytes = KDZ_TRACE_EVENT_BYTES +
+                  KDZ_TRACE_COLUMN_BYTES * (size_t)__builtin_popcount((unsigned int)columns);
     memcpy(header, KDZ_TRACE_MAGIC, 8);
-    put(header + 8, has_interval ? KDZ_TRACE_INTERVALS : KDZ_TRACE_COUNTS, 4);
+    put(header + 8, version(), 4);
     put(header + 12, KDZ_TRACE_HEADER_BYTES, 4);
     put(header + 16, event_bytes, 4);
+    put(header + 20, version() == KDZ_TRACE_COLUMNS ? columns : 0u, 4);
     put(header + 24, marker_address, 8);
     return write_all(header, sizeof header);
+}
+
+static void put_column(uint32_t column, uint64_t value)
+{
+    if ((columns & column) != 0) {
+        put(buffer + used, value, KDZ_TRACE_COLUMN_BYTES);
+        used += KDZ_TRACE_COLUMN_BYTES;
+    }
 }
 
 void kdz_trace_append(struct kdz_reading reading, uint32_t value)
@@ -79,10 +104,10 @@ void kdz_trace_append(struct kdz_reading reading, uint32_t value)
     last = reading;
     put(buffer + used, reading.low, 8);
     put(buffer + used + 8, value, 4);
-    if (event_bytes > KDZ_TRACE_EVENT_BYTES) {
-        put(buffer + used + KDZ_TRACE_EVENT_BYTES, reading.high, 8);
-    }
-    used += event_bytes;
+    used += KDZ_TRACE_EVENT_BYTES;
+    put_column(KDZ_TRACE_HIGH, reading.high);
+    put_column(KDZ_TRACE_ICACHE_MISSES, reading.icache_misses);
+    put_column(KDZ_TRACE_DCACHE_MISSES, reading.dcache_misses);
     if (used + event_bytes > sizeof buffer) {
         flush();
     }

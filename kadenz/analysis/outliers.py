@@ -27,7 +27,8 @@ AFTER_DRAIN = "after-drain"
 MIGRATION = "migrations"
 START_SHARE = 0.01
 
-# Events of kernels/posix/context.c in words: "had ...", singular and plural.
+# Events of kernels/posix/context.c and misses that the scope counts, in words: "had ...", singular
+# and plural.
 EVENTS = {
     "involuntary-switches": ("an involuntary context switch", "involuntary context switches"),
     "voluntary-switches": ("a voluntary context switch", "voluntary context switches"),
@@ -37,6 +38,8 @@ EVENTS = {
     "faults": ("a page fault", "page faults"),
     "steal": ("a jiffy stolen by the hypervisor", "jiffies stolen by the hypervisor"),
     "smi": ("a system management interrupt", "system management interrupts"),
+    "icache-misses": ("a miss of the instruction cache", "misses of the instruction cache"),
+    "dcache-misses": ("a miss of the data cache", "misses of the data cache"),
 }
 MARKS = {
     START: "were in the first 1 % of the samples",

@@ -28,6 +28,8 @@ Instrument = Literal["counter", "scope", "model", "capture", "pins", "records", 
 INTERVAL = ("low", "high")
 # Companions that place a sample in a schedule: the number of its release, and ns since then.
 SCHEDULE = ("release", "sent")
+# Companions of samples that the scope takes where it sees caches: lines that came into them.
+MISSES = ("icache-misses", "dcache-misses")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.
 Count = Annotated[int, Meta(ge=0)]

@@ -12,7 +12,7 @@ from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import INTERRUPTED, Running
-from kadenz.lab.execution import timing_model
+from kadenz.lab.execution import scope_kinds
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.job import Job
@@ -45,8 +45,7 @@ class Boots:
         self._session.quiet_until = RATE_BENCH if job.name.tier == "board" else ""
         self._program = _program_of(job)
         self._session.tapped = self._program is not None and self._program.output is not None
-        model = timing_model(job.name) if job.instrument == "model" else None
-        self._session.with_interval = model is not None and model.has_interval
+        self._session.scope_kinds = scope_kinds(job.name, job.instrument)
 
     def measure(self) -> str:
         """Measures every point. Returns "" or why the run is partial.

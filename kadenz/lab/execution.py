@@ -12,7 +12,7 @@ from kadenz.config import inventory
 from kadenz.config.board import Board, HostTier
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.debug_server import DebugServer
-from kadenz.config.manifest import FootprintEntry
+from kadenz.config.manifest import INTERVAL, MISSES, FootprintEntry
 from kadenz.config.target_name import TargetName, own_image, own_link, own_source
 from kadenz.errors import TargetFailed, UsageError
 from kadenz.images.given_image import GivenImage, given_image
@@ -189,6 +189,17 @@ def timing_model(name: TargetName) -> Model | None:
     if name.tier != "emulated" or emulated is None or emulated.model is None:
         return None
     return timing_models.model(name.board, emulated.model)
+
+
+def scope_kinds(name: TargetName, instrument: str) -> tuple[str, ...]:
+    """Companions that an instrument outside the target gives each sample: INTERVAL, MISSES."""
+    rtl = inventory.board(name.board).tier.rtl
+    if instrument == "scope" and name.tier == "rtl" and rtl is not None:
+        return rtl_core.core_file(rtl.core).counted_misses
+    model = timing_model(name) if instrument == "model" else None
+    if model is None:
+        return ()
+    return (*(INTERVAL if model.has_interval else ()), *(MISSES if model.file.misses else ()))
 
 
 def marks_of(instrument: str) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kadenz.config.manifest import (
     CUT_OFF,
     INTERVAL,
+    MISSES,
     LaneEntry,
     ProofEntry,
     RecordEntry,
@@ -45,6 +46,8 @@ COMPANION_UNITS = {
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts
     "steal": "jiffies",  # of 1/100 s, USER_HZ of /proc/stat
+    **dict.fromkeys(INTERVAL, "cycle"),
+    **dict.fromkeys(MISSES, "line"),  # of the cache, fetched while the sample was taken
 }
 
 
@@ -74,7 +77,8 @@ class Session:
         self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []
         self.scoped = False
         self.tapped = False  # records of edges get a lane of the frames that order them
-        self.with_interval = False  # samples of a timing model with ranges
+        # Companions that the scope gives its samples, of INTERVAL and MISSES.
+        self.scope_kinds: tuple[str, ...] = ()
         self.tick_hz = 0  # of the kernel
         self.quiet_until = ""  # the benchmark after whose record the disk may be waited for
         self.closing: Callable[[], None] = lambda: None  # called before a record is closed
@@ -124,8 +128,7 @@ class Session:
         )
         for place, lane in enumerate(entry.series):
             lane.period_us = period_us(entry.params, self.tick_hz, place) or None
-        if self.with_interval:
-            entry.lanes += [_end_of(lane, kind) for lane in entry.series for kind in INTERVAL]
+        entry.lanes += [_beside(lane, kind) for lane in entry.series for kind in self.scope_kinds]
         if self._is_tapped(entry):
             entry.lanes += [_lane(name, begin) for name in DEPARTURE]
         self._entries[begin.record] = entry
@@ -235,20 +238,26 @@ class Session:
             spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
             self._writer.append(entry.id, lane, spans)
             self._progress.samples(self._name, entry, lane, spans)
-        self._take_interval(entry, trace)
+        self._take_beside(entry, trace)
         long = np.flatnonzero(trace.spans > _SPAN_MAX)
         if long.size:
             return Verdict("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
         return None
 
-    def _take_interval(self, entry: RecordEntry, trace: RecordSpans) -> None:
-        """Enters the least and the most cycles of each span into companions."""
+    def _take_beside(self, entry: RecordEntry, trace: RecordSpans) -> None:
+        """Enters the ends of each span's interval, and its misses, into companions."""
+        known = dict(zip(INTERVAL, trace.interval or (), strict=False)) | dict(trace.misses)
         lanes = entry.series
+        if missing := [kind for kind in self.scope_kinds if kind not in known]:
+            raise ScopeDamaged(
+                f"record {entry.id}: the scope's trace has no {missing[0]}",
+                remedy="`misses` in core.toml or model.toml says that they are counted: correct it",
+            )
         for place, lane in enumerate(lanes):
-            for kind, values in zip(INTERVAL, trace.interval or (), strict=False):
-                spans = values[place :: len(lanes)].astype(np.uint32)
+            for kind in self.scope_kinds:
+                values = known[kind][place :: len(lanes)].astype(np.uint32)
                 self._writer.append(
-                    entry.id, entry.lanes.index(entry.companions(lane)[kind]), spans
+                    entry.id, entry.lanes.index(entry.companions(lane)[kind]), values
                 )
 
     def lost(self, point: Point, why: str) -> None:
@@ -329,8 +338,8 @@ class Session:
         return missed
 
 
-def _end_of(lane: LaneEntry, kind: str) -> LaneEntry:
-    """One end of the interval of a lane of samples."""
+def _beside(lane: LaneEntry, kind: str) -> LaneEntry:
+    """A companion that the scope gives a lane of samples."""
     return LaneEntry(
         name=f"{lane.name}:{kind}",
         file="",
@@ -341,7 +350,7 @@ def _end_of(lane: LaneEntry, kind: str) -> LaneEntry:
         overrun=0,
         not_measured=lane.planned,
         companion_of=lane.name,
-        unit="cycle",
+        unit=COMPANION_UNITS[kind],
     )
 
 

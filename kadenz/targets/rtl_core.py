@@ -24,6 +24,7 @@ from pathlib import Path
 import msgspec
 
 from kadenz.config import inventory
+from kadenz.config.manifest import MISSES
 from kadenz.config.model import FileModel
 from kadenz.config.toml import did_you_mean, read_toml
 from kadenz.elf import Elf
@@ -59,6 +60,7 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     include: tuple[str, ...] = ()  # include folders
     define: tuple[str, ...] = ()
     retires: bool = False  # the adapter shows each instruction that retires, in its cycle
+    misses: bool = False  # the adapter counts the lines that the caches fetch, for the scope
     # Files beside core.toml: wrapper, cells, visible signals.
     local_files: tuple[str, ...] = msgspec.field(name="own", default=())
     # The program beside core.toml that writes the Verilog, from sources in the package:
@@ -69,6 +71,13 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     cores: int = 0  # in the Verilog; 0: one, of which a board takes any number
     # Of its JTAG port, where the adapter hands debug requests to the core; 0: it has none.
     idcode: int = 0
+
+    @property
+    def counted_misses(self) -> tuple[str, ...]:
+        """The kinds of misses that the scope counts on it."""
+        sizes = self.instruction_cache_bytes, self.data_cache_bytes
+        kinds = zip(MISSES, sizes, strict=True)
+        return tuple(kind for kind, size in kinds if size) if self.misses else ()
 
     @property
     def caches(self) -> str:

@@ -2,23 +2,25 @@
 """Converts a scope trace to samples: marks in, spans of instructions or cycles out.
 
 A trace is a header and events, little-endian (instruments/scope/README.md): the count so far, u64,
-and the stored mark, u32. With a timing model the count may be an interval: its upper end, u64,
-follows. A record is enclosed by an opening and a closing mark with its number; in it each BEGIN is
-followed by its END.
+and the stored mark, u32. Behind it, u64 each, are the upper end of the count, where that is an
+interval of a timing model, and the lines that caches have fetched so far. A record is enclosed by
+an opening and a closing mark with its number; in it each BEGIN is followed by its END.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.config.manifest import MISSES
 from kadenz.errors import TargetFailed
 
 MAGIC = b"KDZSCOPE"
-COUNTS, INTERVALS = 1, 2  # versions
+COUNTS, INTERVALS, COLUMNS = 1, 2, 3  # versions
 HEADER_BYTES = 32
 
 # suite/include/kadenz/clock.h
@@ -31,19 +33,23 @@ NUMBER = 0x0000_FFFF
 # instruments/scope/trace.h
 LAST = 0xFFFF_FFFF
 
-EVENT = np.dtype([("low", "<u8"), ("value", "<u4")])
-_WIDE = np.dtype([("low", "<u8"), ("value", "<u4"), ("high", "<u8")])
-_EVENTS = {COUNTS: EVENT, INTERVALS: _WIDE}
+_TIME = [("low", "<u8"), ("value", "<u4")]
+EVENT = np.dtype(_TIME)
+_HIGH = "high"
+# What an event of version 3 has behind its mark: a bit each in the header, in this order.
+_COLUMNS = (_HIGH, *MISSES)
 _HEADER = np.dtype(
     [
         ("magic", "S8"),
         ("version", "<u4"),
         ("header_bytes", "<u4"),
         ("event_bytes", "<u4"),
-        ("reserved", "<u4"),
+        ("columns", "<u4"),
         ("marker", "<u8"),
     ]
 )
+
+_NEVER_BACK = ("low", *MISSES)
 
 Spans = NDArray[np.uint64]
 Events = NDArray[np.void]
@@ -71,6 +77,7 @@ class RecordSpans:
     """The spans of one record, in order of measurement: instructions, or cycles of a model.
 
     `interval` holds the least and the most cycles of each span; `spans` is then the middle.
+    `misses` holds, for each kind that the scope counts, the lines fetched in each span (n,).
     `closed` is false if the trace ends inside the record: it was stopped early, and a final BEGIN
     without END is not an error.
     """
@@ -79,6 +86,7 @@ class RecordSpans:
     spans: Spans
     closed: bool
     interval: tuple[Spans, Spans] | None = None
+    misses: Mapping[str, Spans] = field(default_factory=dict)
 
 
 def read_trace(path: Path) -> Trace:
@@ -101,11 +109,11 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
             remedy="Pass the trace that the plugin wrote for this `run.json`",
         )
     header = np.frombuffer(data, dtype=_HEADER, count=1)[0]
-    event = _EVENTS.get(int(header["version"]))
+    event = _event(int(header["version"]), int(header["columns"]))
     if event is None:
         raise ScopeDamaged(
             f"{source}: trace version {int(header['version'])}; this kadenz reads versions "
-            f"{COUNTS} and {INTERVALS}",
+            f"{COUNTS} to {COLUMNS}",
             remedy="Measure again with this version of kadenz",
         )
     if int(header["header_bytes"]) != HEADER_BYTES or int(header["event_bytes"]) != event.itemsize:
@@ -122,13 +130,22 @@ def parse_trace(data: bytes, *, source: str = "trace") -> Trace:
             f"{source}: the mark that ends a trace is at event {stray[0]} of {events.size}",
             remedy=_REPORT,
         )
-    counts = events["low"]
-    back = np.flatnonzero(counts[1:] < counts[:-1]) if counts.size else stray
-    if back.size:
-        raise ScopeDamaged(
-            f"{source}: the count runs backwards at event {back[0] + 1}", remedy=_REPORT
-        )
+    for name in event.names or ():
+        counts = events[name]
+        back = np.flatnonzero(counts[1:] < counts[:-1]) if name in _NEVER_BACK else stray
+        if back.size:
+            what = "the count runs" if name == "low" else f"its {name} run"
+            raise ScopeDamaged(f"{source}: {what} backwards at event {back[0] + 1}", remedy=_REPORT)
     return Trace(events, int(header["marker"]), complete)
+
+
+def _event(version: int, columns: int) -> np.dtype[np.void] | None:
+    """The layout of an event; None if this version, or a column, is unknown."""
+    known = {COUNTS: 0, INTERVALS: 1, COLUMNS: columns}.get(version)
+    if known is None or known >> len(_COLUMNS):
+        return None
+    names = [name for bit, name in enumerate(_COLUMNS) if known >> bit & 1]
+    return np.dtype([*_TIME, *((name, "<u8") for name in names)])
 
 
 def split_records(trace: Trace, *, source: str = "trace") -> dict[int, RecordSpans]:
@@ -225,11 +242,12 @@ def _check_nothing_between(values: NDArray[np.uint32], first: int, last: int, so
 
 def _record(number: int, paired: Events, closed: bool) -> RecordSpans:
     """The spans of paired events."""
-    low = _spans(paired["low"])
-    if "high" not in (paired.dtype.names or ()):
-        return RecordSpans(number, low, closed)
-    high = _spans(paired["high"])
-    return RecordSpans(number, (low + high) // 2, closed, (low, high))
+    low, names = _spans(paired["low"]), paired.dtype.names or ()
+    misses = {kind: _spans(paired[kind]) for kind in MISSES if kind in names}
+    if _HIGH not in names:
+        return RecordSpans(number, low, closed, misses=misses)
+    high = _spans(paired[_HIGH])
+    return RecordSpans(number, (low + high) // 2, closed, (low, high), misses)
 
 
 def _spans(counts: NDArray[np.uint64]) -> Spans:

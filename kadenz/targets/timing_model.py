@@ -30,6 +30,7 @@ class ModelFile(FileModel, kw_only=True, frozen=True):
 
     title: str  # "Ibex, default configuration"
     checked: str  # against what, with which result
+    misses: bool = False  # it counts the lines that both caches fetch
     parameter: dict[str, Parameter] = msgspec.field(default_factory=dict)
 
 

@@ -27,6 +27,7 @@ SHORT: dict[str, list[str]] = {
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "5", "--iterations", "2000"],
     "farm.py": ["--workers", "1", "--points", "2", "--samples", "10", "--rounds", "1"],
+    "first_executions.py": ["--samples", "5"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
     "history.py": ["--series", "4"],
     "how_true.py": ["--samples", "3", "--optimisation=-O2"],

@@ -18,6 +18,7 @@ from kadenz import tools
 from kadenz.cli import cli
 from kadenz.cli.folders import find_runs
 from kadenz.config.board import TimingModel
+from kadenz.config.manifest import MISSES
 from kadenz.config.target_name import parse_target
 from kadenz.errors import ConfigError, UsageError
 from kadenz.images.image import build_image
@@ -174,10 +175,18 @@ def test_vexriscv_costs_what_its_verilog_takes(tmp_path: Path) -> None:
     for memory in ("rom:0x40000000:0x40000:0", "ram:0x40040000:0x40000:0"):
         words += ["--memory", memory]
     subprocess.run([str(rtl_core.build("vexriscv-imac").program), *words], check=True, timeout=60)
-    exact = split_records(read_trace(trace))[7].spans.reshape(-1, EXECUTIONS)
+    verilog = split_records(read_trace(trace))[7]
+    exact = verilog.spans.reshape(-1, EXECUTIONS)
     ours = record.spans.reshape(-1, EXECUTIONS)
     for warm in range(1, EXECUTIONS):
         assert ours[:, warm].tolist() == exact[:, warm].tolist() == VEXRISCV
+    for kind in MISSES:
+        theirs = verilog.misses[kind].reshape(-1, EXECUTIONS)
+        assert theirs[:, 0].sum() > 0
+        # The first time the model leaves out a line here and there that the core fetches ahead.
+        least = 0 if kind == "dcache-misses" else 1
+        off = theirs - record.misses[kind].reshape(-1, EXECUTIONS)
+        assert np.count_nonzero(off[:, 1:]) == 0 and set(off[:, 0].tolist()) <= {0, least}
     assert (ours[:, 0] > ours[:, 1]).sum() >= 10  # it fetches lines, and fills others
     assert np.max(np.abs(ours[:, 0] / exact[:, 0] - 1.0)) <= 0.2
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,14 @@ def encode(events: list[Event], *, version: int = 1, magic: bytes = b"KDZSCOPE")
     """Bytes of a trace, encoded independently of the reader under test."""
     header = magic + struct.pack("<IIIIQ", version, 32, 12, 0, 0x8000_0010)
     return header + b"".join(struct.pack("<QI", count, mark) for count, mark in events)
+
+
+def counted(events: Sequence[tuple[int, ...]], *, columns: int) -> bytes:
+    """Bytes of a trace whose events have counts behind their marks, a bit of `columns` each."""
+    size = 12 + 8 * columns.bit_count()
+    header = b"KDZSCOPE" + struct.pack("<IIIIQ", 3, 32, size, columns, 0x8000_0010)
+    layout = "<QI" + "Q" * columns.bit_count()
+    return header + b"".join(struct.pack(layout, *event) for event in events)
 
 
 def numbered(marks: list[int]) -> list[Event]:
@@ -171,7 +180,8 @@ def test_a_count_that_runs_backwards_is_named() -> None:
         (b"", "not a scope trace"),
         (encode([], magic=b"KDZSCOOP"), "not a scope trace"),
         (encode([])[:20], "not a scope trace"),
-        (encode([], version=3), "trace version 3; this kadenz reads versions 1 and 2"),
+        (encode([], version=4), "trace version 4; this kadenz reads versions 1 to 3"),
+        (counted([], columns=8), "trace version 3; this kadenz reads versions 1 to 3"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 40, 12, 0, 0), "does not match its version"),
         (b"KDZSCOPE" + struct.pack("<IIIIQ", 1, 32, 16, 0, 0), "does not match its version"),
     ],
@@ -179,6 +189,45 @@ def test_a_count_that_runs_backwards_is_named() -> None:
 def test_a_file_that_is_not_a_trace_is_refused(data: bytes, message: str) -> None:
     with pytest.raises(ScopeDamaged, match=message):
         parse_trace(data, source="there.trace")
+
+
+SAMPLES = [(10, RECORD_OPEN), (20, BEGIN), (27, END), (30, BEGIN), (39, END), (40, RECORD_CLOSE)]
+
+
+CODE, DATA = [0, 3, 7, 9, 9, 9], [5, 5, 6, 8, 11, 11]  # so far, by event
+
+
+@pytest.mark.parametrize(
+    ("columns", "so_far", "expected"),
+    [
+        (2, [CODE], {"icache-misses": [4, 0]}),
+        (4, [DATA], {"dcache-misses": [1, 3]}),
+        (6, [CODE, DATA], {"icache-misses": [4, 0], "dcache-misses": [1, 3]}),
+    ],
+)
+def test_misses_are_those_from_begin_to_end(
+    columns: int, so_far: list[list[int]], expected: dict[str, list[int]]
+) -> None:
+    events = [(*event, *counts) for event, *counts in zip(SAMPLES, *so_far, strict=True)]
+    (record,) = split_records(parse_trace(counted(events, columns=columns))).values()
+    assert record.spans.tolist() == [7, 9] and record.interval is None
+    assert {kind: values.tolist() for kind, values in record.misses.items()} == expected
+
+
+def test_misses_stand_behind_the_end_of_an_interval() -> None:
+    events = [(*event, event[0] + 2 * at, at) for at, event in enumerate(SAMPLES)]
+    (record,) = split_records(parse_trace(counted(events, columns=3))).values()
+    assert record.interval is not None
+    assert [ends.tolist() for ends in record.interval] == [[7, 9], [9, 11]]
+    assert {kind: values.tolist() for kind, values in record.misses.items()} == {
+        "icache-misses": [1, 1]
+    }
+
+
+def test_misses_that_run_backwards_are_named() -> None:
+    events = [(*event, 9 - at) for at, event in enumerate(SAMPLES)]
+    with pytest.raises(ScopeDamaged, match="its dcache-misses run backwards at event 1"):
+        parse_trace(counted(events, columns=4))
 
 
 def test_an_emulator_that_died_before_it_measured_leaves_an_empty_trace() -> None:

@@ -27,7 +27,10 @@ static bool touch(uint64_t *lines, uint64_t address)
 
 bool kdz_vexriscv_fetch(uint64_t address)
 {
-    return touch(instructions, address);
+    const bool there = touch(instructions, address);
+
+    kdz_misses.instruction += there ? 0u : 1u;
+    return there;
 }
 
 struct kdz_cycles kdz_vexriscv_load(const struct kdz_access *load)
@@ -39,6 +42,7 @@ struct kdz_cycles kdz_vexriscv_load(const struct kdz_access *load)
         return kdz_exactly(UNCACHED);
     }
     if (load_missed) {
+        kdz_misses.data++;
         return kdz_exactly(FILL);
     }
     const bool again = load->since <= COLLISION && kdz_stored(load, COLLISION);

@@ -388,4 +388,5 @@ const struct kdz_model kdz_model = {
     .sets = SETS,
     .fetch = fetch,
     .load = kdz_vexriscv_load,
+    .counts_misses = true,
 };

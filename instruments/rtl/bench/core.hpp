@@ -46,6 +46,12 @@ struct Retired {
     bool interrupts_on = false; /* mstatus.MIE before it */
 };
 
+/* Lines that have come into the caches, whether the core needed them in the end or not. */
+struct Misses {
+    std::uint64_t instruction = 0;
+    std::uint64_t data = 0;
+};
+
 class Core
 {
   public:
@@ -66,6 +72,16 @@ class Core
     virtual const Retired *retired() const
     {
         return nullptr;
+    }
+    /* Whether it counts the lines of its caches (`misses` in core.toml). */
+    virtual bool counts_misses() const
+    {
+        return false;
+    }
+    /* After low(): the lines that came in the cycles before. */
+    virtual Misses misses() const
+    {
+        return {};
     }
     /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */

@@ -15,6 +15,7 @@ constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0
 constexpr std::uint32_t LOCKS_BYTES = 32u * 4u;
 constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
 constexpr std::uint32_t LAST_MARK = 0xffffffffu;
+constexpr std::uint32_t INSTRUCTION_MISSES = 2u, DATA_MISSES = 4u; /* columns of a trace */
 
 std::uint32_t word_of(const Request &request, std::uint32_t before)
 {
@@ -109,23 +110,33 @@ Memory *Machine::memory_at(std::uint32_t address, std::uint32_t bytes)
     return nullptr;
 }
 
-void Machine::watch(std::uint32_t address, std::FILE *file)
+void Machine::watch(std::uint32_t address, std::FILE *file, bool with_misses)
 {
     watched_ = address;
     trace_ = file;
+    with_misses_ = with_misses;
     std::fputs("KDZSCOPE", file);
-    put(file, 1, 4);  /* version: instruments/scope/README.md */
-    put(file, 32, 4); /* bytes of this header */
-    put(file, 12, 4); /* bytes of an event */
-    put(file, 0, 4);
+    put(file, with_misses ? 3 : 1, 4);   /* version: instruments/scope/README.md */
+    put(file, 32, 4);                    /* bytes of this header */
+    put(file, with_misses ? 28 : 12, 4); /* bytes of an event */
+    put(file, with_misses ? INSTRUCTION_MISSES | DATA_MISSES : 0, 4);
     put(file, address, 8);
+}
+
+void Machine::put_event(std::uint64_t count, std::uint32_t value)
+{
+    put(trace_, count, 8);
+    put(trace_, value, 4);
+    if (with_misses_) {
+        put(trace_, misses_.instruction, 8);
+        put(trace_, misses_.data, 8);
+    }
 }
 
 void Machine::end_watch()
 {
     if (trace_ != nullptr) {
-        put(trace_, marks_, 8);
-        put(trace_, LAST_MARK, 4);
+        put_event(marks_, LAST_MARK);
         trace_ = nullptr;
     }
 }
@@ -135,8 +146,7 @@ void Machine::mark(std::uint32_t value)
     if (value == 0) {
         return; /* start-up clears memory */
     }
-    put(trace_, now_, 8);
-    put(trace_, value, 4);
+    put_event(now_, value);
     marks_++;
     if (paths_ != nullptr) {
         paths_->marked(value, now_);

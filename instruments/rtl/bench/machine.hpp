@@ -95,9 +95,14 @@ class Machine
     }
 
     Memory *memory_at(std::uint32_t address, std::uint32_t bytes);
-    /* Stores to this word are written to `file` with their cycle. */
-    void watch(std::uint32_t address, std::FILE *file);
+    /* Stores to this word are written to `file` with their cycle, and with the misses that were
+     * counted last if `with_misses`. */
+    void watch(std::uint32_t address, std::FILE *file, bool with_misses);
     void end_watch();
+    void counted(Misses misses)
+    {
+        misses_ = misses;
+    }
     /* Marks and stores to watched words go to `paths` too. */
     void follow(Paths *paths)
     {
@@ -121,6 +126,7 @@ class Machine
         return (now_ - held_) / divider_;
     }
     void mark(std::uint32_t value);
+    void put_event(std::uint64_t count, std::uint32_t value);
 
     std::vector<Memory> memories_;
     Map map_;
@@ -142,6 +148,8 @@ class Machine
     std::uint32_t watched_ = 0;
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
+    bool with_misses_ = false;
+    Misses misses_;
     Paths *paths_ = nullptr;
 };
 

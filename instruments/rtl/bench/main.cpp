@@ -76,6 +76,11 @@ class Bench
         return simulation_.machine();
     }
 
+    bool counts_misses() const
+    {
+        return simulation_.counts_misses();
+    }
+
     void follow(Paths &paths)
     {
         simulation_.follow(paths);
@@ -190,7 +195,8 @@ int run(const Arguments &arguments)
     std::FILE *trace = nullptr;
     if (arguments.count("trace") != 0) {
         trace = opened(text(arguments, "trace"));
-        bench.machine().watch(static_cast<std::uint32_t>(option(arguments, "watch", 0)), trace);
+        bench.machine().watch(static_cast<std::uint32_t>(option(arguments, "watch", 0)), trace,
+                              bench.counts_misses());
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);

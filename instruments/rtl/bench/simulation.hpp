@@ -29,6 +29,7 @@ class Simulation
         for (unsigned hart = 0; hart < cores; hart++) {
             cores_.push_back(make_core());
         }
+        counts_misses_ = !cores_.empty() && cores_[0]->counts_misses();
     }
 
     Machine &machine()
@@ -60,11 +61,20 @@ class Simulation
         machine_.follow(&paths);
     }
 
+    /* Whether the cores count the lines of their caches. */
+    bool counts_misses() const
+    {
+        return counts_misses_;
+    }
+
     void step()
     {
         bool asleep = true;
         for (unsigned i = 0; i < cores_.size(); i++) {
             requests_[i] = cores_[i]->low(machine_.interrupts(i));
+        }
+        if (counts_misses_) {
+            count_misses();
         }
         if (paths_ != nullptr && cores_[0]->retired() != nullptr) {
             paths_->retired(*cores_[0]->retired(), machine_.now());
@@ -127,7 +137,18 @@ class Simulation
         skipped_ += cycles;
     }
 
+    void count_misses()
+    {
+        Misses all;
+        for (const auto &core : cores_) {
+            all.instruction += core->misses().instruction;
+            all.data += core->misses().data;
+        }
+        machine_.counted(all);
+    }
+
     Machine machine_;
+    bool counts_misses_ = false;
     Paths *paths_ = nullptr;
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Requests> requests_;

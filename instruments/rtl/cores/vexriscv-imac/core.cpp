@@ -12,7 +12,8 @@ namespace
 {
 
 constexpr int RESET_CYCLES = 8;
-constexpr unsigned WFI = 2; /* of EnvCtrlEnum in the Verilog */
+constexpr unsigned WFI = 2;           /* of EnvCtrlEnum in the Verilog */
+constexpr unsigned LAST_OF_BURST = 7; /* Wishbone's CTI */
 
 class VexRiscv final : public Core
 {
@@ -20,6 +21,7 @@ class VexRiscv final : public Core
     void reset(std::uint32_t hart, std::uint32_t entry) override
     {
         (void)hart; /* mhartid is always 0 */
+        misses_ = Misses();
         core_.externalResetVector = entry;
         core_.reset = 1;
         for (int i = 0; i < RESET_CYCLES; i++) {
@@ -55,6 +57,7 @@ class VexRiscv final : public Core
         core_.dBusWishbone_ACK = data.answered;
         core_.dBusWishbone_DAT_MISO = data.data;
         core_.dBusWishbone_ERR = data.answered && data.error;
+        count_lines(instruction, data);
         clock(1);
     }
 
@@ -70,6 +73,16 @@ class VexRiscv final : public Core
         return core_.VexRiscv->decode_to_execute_PC;
     }
 
+    bool counts_misses() const override
+    {
+        return true;
+    }
+
+    Misses misses() const override
+    {
+        return misses_;
+    }
+
     /* Its clock runs on while it waits. */
     void skipped(std::uint64_t cycles) override
     {
@@ -77,6 +90,19 @@ class VexRiscv final : public Core
     }
 
   private:
+    /* Both caches fetch a line word by word, from its first to its last. The bus of instructions
+     * fetches nothing else. That of data ends bursts with lines, and stores and devices have none.
+     */
+    void count_lines(const Answer &instruction, const Answer &data)
+    {
+        if (instruction.answered && core_.iBusWishbone_CTI == LAST_OF_BURST) {
+            misses_.instruction++;
+        }
+        if (data.answered && core_.dBusWishbone_CTI == LAST_OF_BURST) {
+            misses_.data++;
+        }
+    }
+
     void clock(unsigned level)
     {
         core_.clk = level & 1u;
@@ -84,6 +110,7 @@ class VexRiscv final : public Core
     }
 
     Vcore core_;
+    Misses misses_;
 };
 
 } // namespace
