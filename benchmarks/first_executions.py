@@ -102,7 +102,7 @@ def main() -> int:
     image = build_image(TARGET, "scope")
     heads = (
         "vexriscv",
-        *("usual", "its lines of code, data", "first", "its lines of code, data"),
+        *("usual", "usual, lines of code, data", "first", "first, lines of code, data"),
         *("first − usual", f"by {CODE} and {DATA} a line"),
         f"first − usual, {options.waits} wait states",
         f"waits ÷ {WORDS * options.waits}",
