@@ -63,6 +63,10 @@ class TargetFailed(KadenzError):
     """A target hung, crashed, asserted or ran out of stack; `detail` is its last output."""
 
 
+class Interrupted(KadenzError):
+    """Somebody stopped a call (Ctrl-C) before it measured anything."""
+
+
 class LoadFailed(KadenzError):
     """A load did not start, had no effect, or ended during a measurement."""
 

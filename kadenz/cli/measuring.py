@@ -18,7 +18,7 @@ import click
 
 from kadenz.cli.deadline import planned_deadlines, stamp_deadlines
 from kadenz.cli.output import say_in_handler
-from kadenz.errors import EXIT_PASS
+from kadenz.errors import EXIT_PASS, Interrupted
 
 if TYPE_CHECKING:
     from kadenz.analysis.deadlines import Asked
@@ -58,8 +58,9 @@ def measure_call(call: Call) -> int:
         if how.dry_run:
             from kadenz.cli.dry_run import write_dry_run
 
+            never = threading.Event()  # Ctrl-C raises KeyboardInterrupt here
             with display_of(as_json) as display:
-                jobs = [job for group in groups(display) for job in group]
+                jobs = [job for group in groups(display, never) for job in group]
             write_dry_run(jobs, output, as_json=as_json)
             return EXIT_PASS
         folder = rounds_folder(output) if rounds else output
@@ -70,7 +71,7 @@ def measure_call(call: Call) -> int:
             _alone(requests, stop, wait=how.wait),
             display_of(as_json) as display,
         ):
-            results = _measured(map(farm.give, groups(display)), folder, display, stop)
+            results = _measured(map(farm.give, groups(display, stop)), folder, display, stop)
     if call.earlier and not results:
         click.echo("nothing is left to measure: every run of this call is complete", err=True)
         return EXIT_PASS
@@ -124,6 +125,7 @@ def _jobs(
     rounds: int | None,
     earlier: Sequence[Run],
     display: Any,
+    stop: threading.Event,
 ) -> Iterator[list[Job]]:
     """The jobs of each request; all requests are checked before the first is prepared."""
     from kadenz.lab.preparing import check, prepare
@@ -133,7 +135,7 @@ def _jobs(
     for request in requests:
         check(request)
     for request in requests:
-        jobs = prepare(request, display)
+        jobs = prepare(request, display, stop)
         stamp_deadlines(jobs, asked)
         jobs = interleaved(jobs, rounds) if rounds else jobs
         yield left_of(jobs, earlier) if earlier else jobs
@@ -142,14 +144,21 @@ def _jobs(
 def _measured(
     groups: Iterator[list[Job]], folder: Path, display: Any, stop: threading.Event
 ) -> list[Result | KadenzError]:
-    """Measures each group of jobs when it is prepared, until somebody stops it."""
+    """Measures each group of jobs when it is prepared, until somebody stops it.
+
+    Raises Interrupted if that was before the first was prepared.
+    """
     from kadenz.lab.schedule import run as measure_all
 
     results: list[Result | KadenzError] = []
-    for jobs in groups:
-        results += measure_all(jobs, folder, display, stop)
-        if stop.is_set():
-            break
+    try:
+        for jobs in groups:
+            results += measure_all(jobs, folder, display, stop)
+            if stop.is_set():
+                break
+    except Interrupted:
+        if not results:
+            raise
     return results
 
 
@@ -192,7 +201,7 @@ def measured(
     requests: Sequence[Request], folder: Path, display: Any, stop: threading.Event
 ) -> list[Result | KadenzError]:
     """Measures the jobs of each request once."""
-    return _measured(_jobs(requests, (), None, (), display), folder, display, stop)
+    return _measured(_jobs(requests, (), None, (), display, stop), folder, display, stop)
 
 
 def display_of(as_json: bool) -> Any:

@@ -80,6 +80,9 @@ def run_plan(execution: Execution, assembler: Assembler, stop: threading.Event) 
                 assembler.take(finding)
         if _is_whole(end, assembler) and isinstance(execution.target, Counted):
             execution.target.vouch()
+    except KeyboardInterrupt:
+        execution.target.stop()  # whoever interrupts does not wait for its end
+        raise
     finally:
         output = execution.target.close()
     if isinstance(execution.target, Counted) and execution.target.difference is not None:

@@ -10,7 +10,7 @@ import msgspec
 
 from kadenz.config import inventory
 from kadenz.config.target_name import TargetName, own_image, own_source
-from kadenz.errors import StoreError, TargetFailed, WireDamaged
+from kadenz.errors import Interrupted, StoreError, TargetFailed, WireDamaged
 from kadenz.images.given_image import given_folder
 from kadenz.images.guest import guest_folder
 from kadenz.images.image import Image, image_folder
@@ -39,14 +39,17 @@ class Catalog(msgspec.Struct):
 
 
 def catalog_of(name: TargetName) -> Catalog:
-    """Benchmarks of a target's image; builds and asks it when they are not known."""
+    """Benchmarks of a target's image; builds and asks it when they are not known.
+
+    For callers without a handler of Ctrl-C, which raises KeyboardInterrupt there.
+    """
     setup = default_setup(name)
     image = image_of(name, asked_by(name), setup)
     known = remembered(image.folder, image.entry.elf_sha256)
     if known is not None:
         return known
     target = make_target(name, "counter", image, setup)
-    catalog = ask(target, str(name), image, silence_s=silence_s(setup))
+    catalog = ask(target, str(name), image, silence_s=silence_s(setup), stop=threading.Event())
     check_hello(name, image, catalog.hello, asked_by(name))
     remember(image, catalog)
     return catalog
@@ -101,11 +104,19 @@ def known_benchmarks() -> list[str]:
     return sorted(names)
 
 
-def ask(target: Target, name: str, image: Image, *, silence_s: float) -> Catalog:
-    """Runs the plan `list`. Raises TargetFailed, or WireDamaged if the answer is damaged."""
+def ask(
+    target: Target, name: str, image: Image, *, silence_s: float, stop: threading.Event
+) -> Catalog:
+    """Runs the plan `list`. Raises TargetFailed, WireDamaged if the answer is damaged, or
+    Interrupted if `stop` was set before its end."""
     assembler = Assembler(NoRecords())
     execution = Execution(target, name, "list\nend\n", lambda: silence_s)
-    outcome = run_plan(execution, assembler, threading.Event())
+    outcome = run_plan(execution, assembler, stop)
+    if outcome.stopped:
+        raise Interrupted(
+            f"stopped while {name} was asked for its benchmarks: nothing was measured",
+            remedy="Run it again",
+        )
     if outcome.failure is not None:
         raise outcome.failure
     damage = [finding.message for finding in assembler.findings if finding.lost]

@@ -16,7 +16,7 @@ from kadenz.config import inventory
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.target_name import TargetName, own_image, own_source
-from kadenz.errors import KadenzError, TargetFailed, UsageError, WireDamaged
+from kadenz.errors import Interrupted, KadenzError, TargetFailed, UsageError, WireDamaged
 from kadenz.images.image import Image
 from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
@@ -120,7 +120,11 @@ def conformance(
     counts = instrument == "counter" and name.tier in ("emulated", "guest")
     if answer.failure is not None or not counts:
         return answer
-    return dataclasses.replace(answer, cases=(*answer.cases, _counter(name, image, setup.guest)))
+    try:
+        counter = _counter(name, image, setup.guest, stop)
+    except Interrupted as failure:
+        return dataclasses.replace(answer, failure=failure)
+    return dataclasses.replace(answer, cases=(*answer.cases, counter))
 
 
 def _ask_image(
@@ -157,18 +161,26 @@ def _kept(name: TargetName, image: Image, setup: Setup) -> _Kept | None:
 
 
 # ---- before a measurement ------------------------------------------------------------------------
-def port_warnings(name: TargetName, image: Image, setup: Setup) -> list[Stamp]:
+def port_warnings(
+    name: TargetName, image: Image, setup: Setup, stop: threading.Event
+) -> list[Stamp]:
     """A warning if the port in an image fails the conformance test, else none.
 
     Where files alone decide the answer, a port that is not kadenz's own, or has a kernel that is
-    not, is tested now unless it was before. Elsewhere the last `kadenz conformance` counts.
+    not, is tested now unless it was before. Elsewhere the last `kadenz conformance` counts. Raises
+    Interrupted if `stop` was set before the answer.
     """
     setup = dataclasses.replace(setup, allowed=ASKING, profiled=False, traced=False)
     if setup.guest is not None:
         setup = dataclasses.replace(setup, guest=setup.guest.bare())
     kept = _kept(name, image, setup)
     if kept is None and name.tier in _DECIDED_BY_FILES and not _is_own(name, setup):
-        answer = _ask_image(name, image, setup, _SILENCE_S, threading.Event())
+        answer = _ask_image(name, image, setup, _SILENCE_S, stop)
+        if stop.is_set():
+            raise Interrupted(
+                f"stopped while the port of {name} was tested: nothing was measured",
+                remedy="Run it again",
+            )
         kept = _keep(name, image, setup, answer)
     failed = [case for case in kept.cases if case.result == "fail"] if kept is not None else []
     if kept is None or not failed:
@@ -202,11 +214,11 @@ def _command(name: TargetName, setup: Setup) -> str:
     return shlex.join(command)
 
 
-def _counter(name: TargetName, image: Image, guest: Guest | None) -> Conform:
+def _counter(name: TargetName, image: Image, guest: Guest | None, stop: threading.Event) -> Conform:
     """The case that the lab adds for an emulated target: its counter counts instructions."""
     case = "the counter counts instructions"
     try:
-        check_counter(name, "counter", image, guest)
+        check_counter(name, "counter", image, guest, stop)
     except TargetFailed as failure:
         return Conform(case=case, result="fail", reason=failure.message)
     return Conform(case=case, result="pass", reason="")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from kadenz.config import inventory, manifest
 from kadenz.config.manifest import ClockEntry, EmulatorEntry
 from kadenz.config.target_name import TargetName
-from kadenz.errors import TargetFailed
+from kadenz.errors import Interrupted, TargetFailed
 from kadenz.images.image import Image
 from kadenz.json_text import read_json
 from kadenz.lab.boot import Execution, run_plan
@@ -141,12 +141,12 @@ class Counter:
 
 
 def check_counter(
-    name: TargetName, instrument: str, image: Image, guest: Guest | None
+    name: TargetName, instrument: str, image: Image, guest: Guest | None, stop: threading.Event
 ) -> Counter | None:
     """Checks the counter of an emulated target with a known loop, or reads the kept result.
 
     None if no counter is declared to count instructions: silicon, this machine, the scope. Raises
-    TargetFailed if its counts are not instructions.
+    TargetFailed if its counts are not instructions, Interrupted if `stop` was set before.
     """
     if name.tier not in ("emulated", "guest") or instrument in ("scope", "model"):
         return None
@@ -160,7 +160,7 @@ def check_counter(
         hello, check = None, None
     if hello is None or check is None or check.of != of:
         kept = _Kept()
-        hello = _run(name, target, kept, _SILENCE_S + (BOOT_S if guest else 0.0))
+        hello = _run(name, target, kept, _SILENCE_S + (BOOT_S if guest else 0.0), stop)
         check = kept.check(of)
         keep_answer(image, _FILE, (hello, check))
     tiers = inventory.board(name.board).tier
@@ -185,10 +185,17 @@ def identity(image: Image, emulator: EmulatorEntry | None, asked: object) -> str
     return hashlib.sha256(encoded).hexdigest()
 
 
-def _run(name: TargetName, target: Any, kept: _Kept, silence_s: float) -> Hello:
+def _run(
+    name: TargetName, target: Any, kept: _Kept, silence_s: float, stop: threading.Event
+) -> Hello:
     assembler = Assembler(kept)
     execution = Execution(target, str(name), plan_text(_POINTS), lambda: silence_s)
-    outcome = run_plan(execution, assembler, threading.Event())
+    outcome = run_plan(execution, assembler, stop)
+    if outcome.stopped:
+        raise Interrupted(
+            f"stopped while the counter of {name} was checked: nothing was measured",
+            remedy="Run it again",
+        )
     if outcome.failure is not None:
         raise outcome.failure
     if assembler.hello is None or kept.wrong:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -124,16 +125,17 @@ def check(request: Request) -> None:
         choice.check(others)
 
 
-def prepare(request: Request, progress: Progress) -> list[Job]:
+def prepare(request: Request, progress: Progress, stop: threading.Event) -> list[Job]:
     """Builds the images and makes a job of each target and combination of conditions.
 
-    Raises KadenzError before anything is measured.
+    Raises KadenzError before anything is measured; Interrupted if `stop` is set while an image is
+    asked.
     """
     check(request)
     host = read_host()
     variants = _variants(request, progress)
-    _ask_guests(variants)
-    jobs = _jobs(variants, request, host)
+    _ask_guests(variants, stop)
+    jobs = _jobs(variants, request, host, stop)
     _check_names(request.campaign, jobs)
     check_overrides(request.overrides, request.campaign, [job.catalog.benches for job in jobs])
     for job in jobs:
@@ -191,7 +193,7 @@ def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, set
     return of == (name, guests[1], built[1], marks[1])
 
 
-def _ask_guests(variants: Sequence[_Variant]) -> None:
+def _ask_guests(variants: Sequence[_Variant], stop: threading.Event) -> None:
     """Asks guests for their catalogs if they were not asked before, several in parallel."""
     wanted = {
         variant.image.folder: variant
@@ -204,12 +206,17 @@ def _ask_guests(variants: Sequence[_Variant]) -> None:
         bare = replace(variant.setup, guest=variant.setup.guest.bare())
         target = make_target(variant.name, "counter", variant.image, bare)
         silence_s = catalogs.silence_s(bare)
-        catalog = catalogs.ask(target, str(variant.name), variant.image, silence_s=silence_s)
+        name, image = str(variant.name), variant.image
+        catalog = catalogs.ask(target, name, image, silence_s=silence_s, stop=stop)
         catalogs.remember(variant.image, catalog)
-        check_counter(variant.name, "counter", variant.image, bare.guest)
+        check_counter(variant.name, "counter", variant.image, bare.guest, stop)
 
     with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-        list(pool.map(ask, wanted.values()))
+        try:
+            list(pool.map(ask, wanted.values()))
+        except KeyboardInterrupt:  # of a caller without a handler, who does not wait for them
+            stop.set()
+            raise
 
 
 def _asked(variant: _Variant) -> bool:
@@ -223,7 +230,9 @@ def _asked(variant: _Variant) -> bool:
     )
 
 
-def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Job]:
+def _jobs(
+    variants: Sequence[_Variant], request: Request, host: Host, stop: threading.Event
+) -> list[Job]:
     """A job for each variant, without points. What an image answers is asked once."""
     catalog_of: dict[tuple[int, tuple[Condition, ...]], Catalog] = {}
     counter_of: dict[int, Counter | None] = {}
@@ -235,12 +244,12 @@ def _jobs(variants: Sequence[_Variant], request: Request, host: Host) -> list[Jo
         asking = tuple(condition for condition in variant.conditions if condition.asks_anew)
         image, key = id(variant.image), (id(variant.image), asking)
         if key not in catalog_of:
-            catalog_of[key] = _catalog(variant, asking, request)
+            catalog_of[key] = _catalog(variant, asking, request, stop)
         if image not in counter_of:
             counter_of[image] = check_counter(
-                variant.name, variant.instrument, variant.image, variant.setup.guest
+                variant.name, variant.instrument, variant.image, variant.setup.guest, stop
             )
-            warnings_of[image] = port_warnings(variant.name, variant.image, variant.setup)
+            warnings_of[image] = port_warnings(variant.name, variant.image, variant.setup, stop)
         name = named(variant.name, catalog_of[key].hello)
         jobs.append(
             Job(
@@ -267,7 +276,9 @@ def _maker(variant: _Variant, setup: Setup) -> Callable[[], Target]:
     return partial(make_target, variant.name, variant.instrument, variant.image, setup)
 
 
-def _catalog(variant: _Variant, asking: Sequence[Condition], request: Request) -> Catalog:
+def _catalog(
+    variant: _Variant, asking: Sequence[Condition], request: Request, stop: threading.Event
+) -> Catalog:
     """Benchmarks of the image; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
@@ -278,7 +289,7 @@ def _catalog(variant: _Variant, asking: Sequence[Condition], request: Request) -
     target = _maker(variant, setup)()
     silence_s = request.timeout_s if setup.image is not None else catalogs.silence_s(setup)
     try:
-        catalog = catalogs.ask(target, name, image, silence_s=silence_s)
+        catalog = catalogs.ask(target, name, image, silence_s=silence_s, stop=stop)
     except TargetFailed as failure:
         error: Exception = failure
         for condition in asking:

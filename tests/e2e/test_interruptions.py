@@ -201,7 +201,7 @@ def test_lost_frames_on_a_real_line_are_named_and_their_record_is_invalid(
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[parse_target(BOARDS[1])],
     )
-    jobs = prepare(request, Progress())
+    jobs = prepare(request, Progress(), threading.Event())
     (result,) = measure_all(jobs, tmp_path, Progress(), threading.Event())
     assert isinstance(result, Result)
     assert [type(error) for error in result.failures] == [WireDamaged]
@@ -250,7 +250,7 @@ def test_a_target_that_ends_the_run_makes_it_partial_with_the_reason(
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[parse_target(BOARDS[1])],
     )
-    jobs = prepare(request, Progress())
+    jobs = prepare(request, Progress(), threading.Event())
     (result,) = measure_all(jobs, tmp_path, Progress(), threading.Event())
     assert isinstance(result, Result)
     run = runs_in(tmp_path)[BOARDS[1]]

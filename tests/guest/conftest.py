@@ -100,7 +100,9 @@ def measured(
         choices=choices(campaign, {"guest": inside}),
         fresh=fresh,
     )
-    (result,) = run(prepare(request, Progress()), output, Progress(), threading.Event())
+    (result,) = run(
+        prepare(request, Progress(), threading.Event()), output, Progress(), threading.Event()
+    )
     if isinstance(result, KadenzError):
         raise result
     if result.failures:

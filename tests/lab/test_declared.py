@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_mistake_is_reported_before_the_build(
         overrides=overrides,
     )
     with pytest.raises(UsageError, match=words):
-        prepare(request, Progress())
+        prepare(request, Progress(), threading.Event())
 
 
 def test_a_benchmark_outside_the_suite_is_declared_by_its_own_file(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ class Lab:
 
     def told(self, name: TargetName = EMULATED, **setup: Any) -> list[str]:
         """The warnings before a run, by `setup`."""
-        found = port_warnings(name, self.image, Setup(**setup))
+        found = port_warnings(name, self.image, Setup(**setup), threading.Event())
         assert {one.code for one in found} <= {"conformance-failed"}
         return [f"{one.message}. {one.remedy}" for one in found]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_the_counters_of_kadenz_boards_count_one_per_instruction(board: str) -> 
     image = build_image(name, "counter")
     (image.folder / "counter.json").unlink(missing_ok=True)
     for _ in range(2):  # measured, and remembered
-        counter = check_counter(name, "counter", image, None)
+        counter = check_counter(name, "counter", image, None, threading.Event())
         assert counter is not None
         assert counter.check.loop == LOOP and counter.instructions_per_count == 1.0
         assert counter.warnings == []
