@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.manifest import PartEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
-from kadenz.errors import BuildFailed, ToolMissing, UsageError
+from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
 from kadenz.images.image import Image, build_image, locked, require_compiler
 from kadenz.images.private_copy import private_copy
@@ -52,17 +51,15 @@ def build_guest(
     origin: str,
     kernel: Path,
     disturbance: Path,
-    modules: Path,
-    module_names: Sequence[str],
+    modules: Sequence[Path],
     *,
     extra_bench: Sequence[Path] = (),
 ) -> GuestImage:
     """Builds and packs the suite for the target's board, unless up to date, and the program that
     the board names.
 
-    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` is its
-    module, and the folder `modules` has those of `module_names`. Raises the errors of
-    `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` and
+    `modules` are its modules. Raises the errors of `build_image`.
     """
     tier = _guest_tier(target)
     if tier.program is not None and extra_bench:
@@ -71,8 +68,7 @@ def build_guest(
     image = build_image(machine, "counter", extra_bench=extra_bench)
     programs = {name: _program(machine, image.folder, name) for name in _PROGRAMS}
     sources = [file for name in programs for file in _sources(name)]
-    loaded = _loaded(modules, module_names)
-    binaries = [file.resolve() for file in (kernel, disturbance, *loaded)]
+    binaries = [file.resolve() for file in (kernel, disturbance, *modules)]
     digests = {file: sha256_of(file) for file in binaries}
     folder = guest_folder(target, version)
     if extra_bench:  # like the image's own folder: next to the stock one
@@ -92,10 +88,10 @@ def build_guest(
             "suite": File(suite.read_bytes(), 0o755),
             "disturbance.ko": File(disturbance.read_bytes()),
             **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
-            **_module_entries(loaded),
+            **_module_entries(modules),
         }
         if tier.program is not None:
-            image, suite_parts = _program_image(target, tier.program, folder), image.entry.parts
+            image, suite_parts = _program_image(tier.program, folder), image.entry.parts
             libraries = shared_libraries(image.elf.path)
             entries |= _program_entries(image.elf.path, compiler, folder, libraries)
         copy = private_copy(_written(folder / "initrd", archive(entries)), folder)
@@ -141,33 +137,14 @@ def _module_entries(files: Sequence[Path]) -> dict[str, Entry]:
     return entries
 
 
-def _loaded(modules: Path, names: Sequence[str]) -> list[Path]:
-    """The files of modules. ToolMissing if the cache lacks one."""
-    files = [modules / f"{name}.ko" for name in names]
-    for file in files:
-        if not file.is_file():
-            raise ToolMissing(
-                f"{file}: this kernel of the cache has no module `{file.stem}`",
-                remedy="Run `kadenz setup --guests`, which fetches the kernel again with it",
-            )
-    return files
-
-
 def _guest_tier(target: TargetName) -> GuestTier:
     tier = inventory.board(target.board).tier.guest
     assert tier is not None  # a target of this tier
     return tier
 
 
-def _program_image(target: TargetName, program: GuestProgram, folder: Path) -> Image:
+def _program_image(program: GuestProgram, folder: Path) -> Image:
     """The program that the guest runs instead of the suite: this machine's own build of it."""
-    arch = inventory.board(target.board).arch
-    if platform.machine() != arch:
-        raise ToolMissing(
-            f"{target}: {program.crate} is built for this machine's {platform.machine()}, and "
-            f"the guest is {arch}",
-            remedy=f"Measure it on a machine of {arch}",
-        )
     elf, entry = build_program(program.crate)
     return Image(Elf(private_copy(elf.path, folder)), folder, entry)
 

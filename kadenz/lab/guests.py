@@ -11,7 +11,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.images.guest import GuestImage, build_guest, plan_archive
 from kadenz.lab.condition import NONE
 from kadenz.lab.conditions.guest import Guest, GuestChoice, thread_rules
-from kadenz.targets.guest import GuestTarget, modules_of
+from kadenz.targets.guest import GuestTarget, modules_of, require_machine
 
 # An emulated second takes several seconds of this machine; a boot is silent for as long.
 BOOT_S = 180.0
@@ -19,19 +19,22 @@ SLOWDOWN = 30.0
 
 
 def guest_image(name: TargetName, guest: Guest, extra_bench: Sequence[Path]) -> GuestImage:
-    """The archive with which the guest boots."""
-    kernel, tier = guest.kernel, inventory.board(name.board).tier.guest
+    """The archive with which the guest boots. Raises ToolMissing if its program or a module cannot
+    be had here, and the errors of `build_guest`."""
+    kernel, board = guest.kernel, inventory.board(name.board)
+    tier = board.tier.guest
     assert tier is not None
+    if tier.program is not None:
+        require_machine(name, tier.program, board.arch)
     # Also where it runs the suite, to ask it: what is packed is not loaded then.
-    names = modules_of(tier.program, guest.load)
+    modules = kernel.module_files(modules_of(tier.program, guest.load))
     return build_guest(
         name,
         kernel.version,
         kernel.origin,
         kernel.image,
         kernel.disturbance,
-        kernel.modules,
-        names,
+        modules,
         extra_bench=extra_bench,
     )
 

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from kadenz import tools
 from kadenz.config import inventory
-from kadenz.config.board import Board
+from kadenz.config.board import Board, GuestProgram
 from kadenz.config.kernel import GuestKernels, Kernel
 from kadenz.config.target_name import TargetName, known_targets, own_link, own_source, parse_target
 from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel, rtl_core
 from kadenz.targets.board.discovery import of_board
 from kadenz.targets.board.reach import data_of
+from kadenz.targets.guest import modules_of, require_machine
 from kadenz.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -106,7 +107,9 @@ def _check(
     if name.tier == "guest" and guest is not None and kernel is not None and kernel.guest:
         emulator = look_up(tools.need(guest.qemu))
         missing += [_lacking(emulator), _machine(emulator, guest.machine)]
-        note = _guest_kernels(board.arch, kernel.guest, missing)
+        if guest.program is not None:
+            missing.append(_program(name, guest.program, board.arch))
+        note = _guest_kernels(board.arch, kernel.guest, guest.program, missing)
     if name.tier == "board" and board.tier.board is not None:
         reaching = of_board(board.tier.board, own_link(name), look_up)
         missing += [_lacking(tool) for tool in reaching]
@@ -186,12 +189,26 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
     return Missing(f"{emulator.path} has no machine {name}", emulator.need.remedy)
 
 
-def _guest_kernels(isa: str, kernels: GuestKernels, missing: list[Missing | None]) -> str:
-    """Lists available kernels. The target cannot run without the default one."""
+def _program(name: TargetName, program: GuestProgram, isa: str) -> Missing | None:
+    """Checks that the program of a guest runs in it."""
+    try:
+        require_machine(name, program, isa)
+    except ToolMissing as error:
+        return Missing(error.message, error.remedy)
+    return None
+
+
+def _guest_kernels(
+    isa: str, kernels: GuestKernels, program: GuestProgram | None, missing: list[Missing | None]
+) -> str:
+    """Lists available kernels, with the modules that the program needs. The target cannot run
+    without the default one."""
     releases = []
     for number, version in enumerate(kernels.versions.get(isa, ())):
         try:
-            releases.append(guest_kernel.find(isa, kernels, version).release)
+            kernel = guest_kernel.find(isa, kernels, version)
+            kernel.module_files(modules_of(program, ""))
+            releases.append(kernel.release)
         except ToolMissing as error:
             if number == 0:
                 missing.append(Missing(error.message, error.remedy))

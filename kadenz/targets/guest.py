@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
 import subprocess
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ from typing import BinaryIO
 
 from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.manifest import EmulatorEntry, LoadEntry
+from kadenz.config.target_name import TargetName
+from kadenz.errors import ToolMissing
 from kadenz.targets import tap
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
@@ -58,6 +61,17 @@ def modules_of(program: GuestProgram | None, load: str) -> tuple[str, ...]:
     for part in load.split("+"):
         names += tuple(name for name in _LOAD_MODULES.get(part, ()) if name not in names)
     return names
+
+
+def require_machine(target: TargetName, program: GuestProgram, isa: str) -> None:
+    """ToolMissing unless this machine's own build of a program runs in a guest of `isa`."""
+    machine = platform.machine()
+    if machine != isa:
+        raise ToolMissing(
+            f"{target}: {program.crate} is built for this machine's {machine}, and the guest is "
+            f"{isa}",
+            remedy=f"Measure it on a machine of {isa}",
+        )
 
 
 class GuestTarget(QemuProcess):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,17 @@ class GuestKernel:
     image: Path
     disturbance: Path  # the module kernels/linux/disturbance built for this kernel
     modules: Path  # folder of kernels/linux/guest/modules; missing where they are built in
+
+    def module_files(self, names: Sequence[str]) -> list[Path]:
+        """The files of its modules. ToolMissing if the cache lacks one."""
+        files = [self.modules / f"{name}.ko" for name in names]
+        for file in files:
+            if not file.is_file():
+                raise ToolMissing(
+                    f"{file}: this kernel of the cache has no module `{file.stem}`",
+                    remedy="Run `kadenz setup --guests`, which fetches the kernel again with it",
+                )
+        return files
 
 
 def find(isa: str, kernels: GuestKernels, version: str) -> GuestKernel:
