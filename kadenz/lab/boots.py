@@ -24,7 +24,7 @@ from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
 from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
-from kadenz.targets.pulses import trains
+from kadenz.lab.pulses import trains
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 

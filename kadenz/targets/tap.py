@@ -68,8 +68,8 @@ def capture(folder: Path) -> list[str]:
 def plugin_arguments(card: GuestCard, folder: Path) -> list[str]:
     """QEMU's arguments that load the plugin, which is linked as `tap` in `folder`."""
     # With a slash: otherwise the loader searches its own folders for the library.
-    words = [f"./{folder / PLUGIN}", f"stamps={folder / _STAMPS_FILE}", *_register(card)]
-    return ["-plugin", ",".join(words)]
+    arguments = [f"./{folder / PLUGIN}", f"stamps={folder / _STAMPS_FILE}", *_register(card)]
+    return ["-plugin", ",".join(arguments)]
 
 
 def plugin_entry(card: GuestCard) -> list[str]:

@@ -93,7 +93,8 @@ def test_a_thread_that_holds_the_processor_delays_edges_by_as_long(tmp_path: Pat
     late = times - np.arange(times.size) * 1_000_037.0
     late -= np.median(late)
     assert 200_000 < late.max() < 250_000
-    assert 0.15 < np.mean(late > 1_000) < 0.30  # 200 of 1,010, and what the frame still takes
+    # 200 of 1,010, and what the frame still takes. The ring itself delays an edge by up to 5 µs.
+    assert 0.15 < np.mean(late > 10_000) < 0.30
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +146,13 @@ def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
 def test_words_that_a_guest_cannot_take_are_refused(
     key: str, words: tuple[str, ...], says: str
 ) -> None:
-    given = {"crate": "c", "wire": ("a", "b"), "arguments": ("lab",), "ring": ("ring",)}
+    given = {
+        "crate": "c",
+        "modules": ("m",),
+        "wire": ("a", "b"),
+        "arguments": ("lab",),
+        "ring": ("ring",),
+    }
     with pytest.raises(ValueError, match=re.escape(says)):
         GuestProgram(**{**given, key: words})  # type: ignore[arg-type]
 

@@ -36,6 +36,11 @@ def hash_of(*files: str) -> str:
     return answer.stdout.strip()
 
 
+def modules() -> list[str]:
+    lines = (ROOT / "kernels/linux/guest/modules").read_text().splitlines()
+    return [line.split()[0] for line in lines if not line.startswith("#")]
+
+
 @pytest.fixture
 def whole(tmp_path: Path) -> Path:
     """A cache with every kernel."""
@@ -49,7 +54,8 @@ def whole(tmp_path: Path) -> Path:
                 kernel.mkdir(parents=True)
                 (kernel / "kernel").touch()
                 (kernel / "modules").mkdir()
-                (kernel / "modules" / "veth.ko").touch()
+                for name in modules():
+                    (kernel / "modules" / f"{name}.ko").touch()
                 made = f"{module} {config}\n" if isa == "riscv64" else f"{module}\n"
                 (kernel / "made-from").write_text(made)
     return tmp_path

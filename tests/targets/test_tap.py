@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
-from kadenz.targets.pulses import Pulses, datagrams, trains
+from kadenz.lab.pulses import Pulses, datagrams, trains
 from kadenz.targets.tap import MAGIC, Departures, TapDamaged, join, parse_capture, parse_stamps
 
 PERIOD_NS = 1_000_050  # the guest's own clock is off by 50 ppm

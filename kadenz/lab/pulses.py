@@ -15,7 +15,6 @@ import scipy.ndimage
 from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
-from kadenz.stats.cycles import period_of
 from kadenz.targets.tap import Departures
 
 _TYPE = b"\x88\xa4"
@@ -104,7 +103,9 @@ def _train(ns: NDArray[np.uint64]) -> Pulses:
     if ns.size < 3:
         return Pulses(ns, order)
     elapsed = (ns - ns[0]).astype(np.float64)
-    period = period_of(elapsed)
+    gaps = np.diff(elapsed)
+    usual = float(np.median(gaps))
+    period = float(gaps[np.abs(gaps - usual) < usual / 2].mean())
     behind = elapsed - order * period
     # The least of those to come: only what lasts is in it. The filter's window is centred, and so
     # shifted by half.
