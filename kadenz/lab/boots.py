@@ -18,13 +18,13 @@ from kadenz.lab.guests import BOOT_S
 from kadenz.lab.job import Job
 from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
+from kadenz.lab.pulses import trains
 from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
 from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
-from kadenz.lab.pulses import trains
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
 

@@ -22,8 +22,8 @@ from kadenz.config.manifest import (
 from kadenz.config.params import period_us
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
-from kadenz.store import RunWriter
 from kadenz.lab.pulses import Pulses
+from kadenz.store import RunWriter
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Verdict

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -209,7 +210,8 @@ def test_a_difference_while_a_target_is_asked_for_its_benchmarks_is_an_error(
     image = image_of(target, "counter", setup)
 
     def asked() -> None:
-        ask(make_target(target, "counter", image, setup), STM32F4, image, silence_s=600.0)
+        asking = make_target(target, "counter", image, setup)
+        ask(asking, STM32F4, image, silence_s=600.0, stop=threading.Event())
 
     with monkeypatch.context() as once:
         once.setattr(Store, "put", changed(lab.folder))
