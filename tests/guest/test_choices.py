@@ -38,7 +38,7 @@ def test_three_isas_have_a_preempt_rt_and_a_plain_kernel() -> None:
     assert guests == {
         f"{kernel}/{board}@guest"
         for kernel in ("linux", "linux-rt")
-        for board in ("x86_64", "aarch64", "riscv64", "indy7-x86_64")
+        for board in ("x86_64", "aarch64", "riscv64", "indy7-x86_64", "terminals-x86_64")
     }
     for name in guests:
         kernel = inventory.kernel(parse_target(name).kernel)

@@ -152,7 +152,7 @@ class GuestChoice(Choice):
                     "disturbance",
                     "A kernel thread that holds the processor so long in each period: 50us/1001us; "
                     "timer:1200us/200ms: the callback of a timer.",
-                    "[timer:]BUSY/PERIOD",
+                    "BUSY/PERIOD",
                 ),
             ),
         ),
