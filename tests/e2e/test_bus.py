@@ -74,10 +74,10 @@ def test_the_motion_runs_on_the_users_card_and_layout(
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr
     text = page.read_text()
-    assert f"Neuromeka Indy7 over EtherCAT (interface {card}, my-robot.toml)" in text
+    assert f"Neuromeka Indy7 over EtherCAT (virtual interface {card}, my-robot.toml)" in text
     assert digest in text and "simulated ring" not in text
     shown = " ".join(kadenz("show", run.path).stdout.split())
-    assert f"(interface {card}, my-robot.toml)" in shown
+    assert f"(virtual interface {card}, my-robot.toml)" in shown
 
 
 @pytest.mark.machine
