@@ -63,7 +63,7 @@ ELSEWHERE = (
     "10.0.0.1",  # the scheduler of a farm: tests/farm has one
     "--farm",
     "--resume",  # of what a farm began: tests/farm and tests/cli have it
-    *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus-inter"),
+    *("git clone", "rm -rf", "FreeRTOS-patched", "make clean", "run motion", "--bus inter"),
     *("/dev/serial", "nucleo-f401re@board"),  # a board on the desk
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
     *("mount -t tracefs", "trace itc/message-queue"),
