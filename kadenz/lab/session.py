@@ -181,16 +181,18 @@ class Session:
 
     def take_trains(self, trains: Sequence[Pulses], damage: str = "") -> None:
         """Enters the pulses that frames ordered into the records that waited for them, a train for
-        each, and ends these. A record without its train is invalid; `damage` says why."""
+        each that has an edge, and ends all. One without its train is invalid; `damage` says why."""
         waiting, self._waiting = self._waiting, []
-        differs = f"{len(trains)} trains of pulses left the card, for {len(waiting)} records"
-        for place, (entry, end, verdict) in enumerate(waiting):
-            if len(trains) == len(waiting):
-                self._take_train(entry, trains[place])
-                self._close(entry, end, verdict)
-            else:
-                missing = Verdict("invalid", damage or differs)
-                self._close(entry, end, missing if verdict.status == "ok" else verdict)
+        stamped = [entry.id for entry, _, _ in waiting if self._came.get((entry.id, 0))]
+        differs = f"{len(trains)} trains of pulses left the card, for {len(stamped)} records"
+        missing = Verdict("invalid", damage or differs)
+        by_record = dict(zip(stamped, trains, strict=False)) if len(trains) == len(stamped) else {}
+        for entry, end, verdict in waiting:
+            train = by_record.get(entry.id)
+            if train is not None:
+                self._take_train(entry, train)
+            is_without = train is None and verdict.status == "ok"
+            self._close(entry, end, missing if is_without else verdict)
 
     def _take_train(self, entry: RecordEntry, train: Pulses) -> None:
         """Enters the first pulses, as many as were planned, times from the first."""

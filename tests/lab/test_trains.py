@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pulses that frames ordered go to the records whose edges they made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from kadenz.config.manifest import RecordEntry
+from kadenz.lab.plan import Point
+from kadenz.lab.progress import Progress
+from kadenz.lab.pulses import Pulses
+from kadenz.lab.session import Session
+from kadenz.store import RunWriter, read_run
+from kadenz.wire.records import Verdict
+from tests.store.manifests import manifest
+from tests.wire.streams import begin, bench, end
+
+EDGES = msgspec.structs.replace(bench(), name="ethercat/edge-jitter", nature="edges")
+OK, FAILED = Verdict("ok", ""), Verdict("failed", "the ring did not reach OP within 5 s")
+
+
+def train(numbers: list[int]) -> Pulses:
+    ns = np.array([5_000 + 1_000_000 * number for number in numbers], np.uint64)
+    return Pulses(ns, np.array(numbers))
+
+
+def records(
+    folder: Path, edges: dict[int, Verdict], trains: list[Pulses], damage: str = ""
+) -> dict[int, RecordEntry]:
+    """Records of three planned edges each; one that failed has none."""
+    with RunWriter(folder, manifest()) as writer:
+        points = [Point(number, EDGES.name, 3) for number in edges]
+        session = Session(writer, "a", points, [EDGES], Progress())
+        session.tapped = True
+        for number, verdict in edges.items():
+            opening = msgspec.structs.replace(
+                begin(lanes=["rising", "rising:cycle"], planned=3),
+                record=number,
+                bench=EDGES.name,
+            )
+            session.opened(opening)
+            if verdict.status == "ok":
+                session.values(number, 0, np.arange(3, dtype=np.uint32))
+                session.values(number, 1, np.arange(3, dtype=np.uint32))
+            session.closed(opening, end(taken=3 if verdict.status == "ok" else 0), verdict)
+        session.take_trains(trains, damage)
+        kept = writer.finish()
+    return {record.id: record for record in read_run(kept).manifest.records}
+
+
+def departures(record: RecordEntry) -> tuple[int, int]:
+    """Pulses with a time, and those that were never ordered."""
+    (lane,) = [lane for lane in record.lanes if lane.name == "departure"]
+    return lane.taken, lane.missed
+
+
+def test_pulses_beyond_the_plan_are_left_out_and_holes_are_missed(tmp_path: Path) -> None:
+    record = records(tmp_path, {10: OK}, [train([0, 2, 3, 4])])[10]
+    assert record.status == "ok" and departures(record) == (2, 1)
+
+
+def test_a_record_without_an_edge_takes_no_other_records_train(tmp_path: Path) -> None:
+    both = records(tmp_path, {10: FAILED, 11: OK}, [train([0, 1, 2])])
+    assert (both[10].status, departures(both[10])) == ("failed", (0, 0))
+    assert (both[11].status, departures(both[11])) == ("ok", (3, 0))
+
+
+def test_a_record_whose_train_is_missing_is_invalid_and_says_why(tmp_path: Path) -> None:
+    (without,) = records(tmp_path / "a", {10: OK}, []).values()
+    assert without.reason == "0 trains of pulses left the card, for 1 records"
+    (cut,) = records(tmp_path / "b", {10: OK}, [], "the stamps are cut").values()
+    assert (cut.status, cut.reason) == ("invalid", "the stamps are cut")
