@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +109,17 @@ def measured(
     if result.failures:
         raise result.failures[0]
     return result
+
+
+@pytest.fixture
+def program_runs_here() -> None:
+    """Skips where no guest runs a program of fieldbus/: boards with one are x86-64."""
+    if platform.machine() != "x86_64":
+        pytest.skip(f"the guest is x86_64, this machine {platform.machine()}")
+    try:
+        tools.require("cargo")
+    except ToolMissing as missing:
+        pytest.skip(missing.message)
 
 
 @pytest.fixture(scope="session")

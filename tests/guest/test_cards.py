@@ -3,37 +3,24 @@
 
 from __future__ import annotations
 
-import platform
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kadenz import tools
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.target_name import parse_target
-from kadenz.errors import ToolMissing
 from kadenz.store import Run, read_run
 from tests.guest.conftest import measured
 
-pytestmark = pytest.mark.counted
+pytestmark = [pytest.mark.counted, pytest.mark.usefixtures("program_runs_here")]
 
 RT, PLAIN = "linux-rt/terminals-x86_64@guest", "linux/terminals-x86_64@guest"
 N = 450  # two callbacks of 200 ms meet them
 PERIOD_NS = 1_000_000
-
-
-@pytest.fixture(autouse=True)
-def _built_here() -> None:
-    if platform.machine() != "x86_64":
-        pytest.skip(f"the guest is x86_64, this machine {platform.machine()}")
-    try:
-        tools.require("cargo")
-    except ToolMissing as missing:
-        pytest.skip(missing.message)
 
 
 def run_of(

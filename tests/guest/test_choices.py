@@ -15,8 +15,9 @@ from kadenz.config.target_name import known_targets, parse_target
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.images.cpio import File, Node, archive
 from kadenz.lab.clock import clock_class
-from kadenz.lab.conditions.guest import GuestChoice, thread_rules
+from kadenz.lab.conditions.guest import GuestChoice, checked_disturbance, thread_rules
 from kadenz.targets.checkup import check_targets
+from kadenz.targets.guest import LOADS, modules_of
 
 RT = parse_target("linux-rt/x86_64@guest")
 
@@ -105,6 +106,9 @@ def test_a_later_rule_for_a_thread_is_applied_last() -> None:
         (GuestChoice(loads=("cpu+disk",)), "there is no `disk`"),
         (GuestChoice(disturbance="5us"), "expected BUSY/PERIOD"),
         (GuestChoice(disturbance="10us/10us"), "BUSY below PERIOD"),
+        (GuestChoice(disturbance="timer:10us/10us"), "timer:BUSY/PERIOD"),
+        (GuestChoice(disturbance="thread:5us/10us"), "expected BUSY/PERIOD"),
+        (GuestChoice(disturbance=":5us/10us"), "expected BUSY/PERIOD"),
     ],
 )
 def test_a_missing_option_of_a_guest_is_a_usage_error(
@@ -113,6 +117,20 @@ def test_a_missing_option_of_a_guest_is_a_usage_error(
     with pytest.raises(UsageError, match=words.replace("+", r"\+")) as told:
         choice.variants(RT)
     assert told.value.remedy
+
+
+def test_a_disturbance_is_by_a_thread_or_by_a_timer() -> None:
+    assert checked_disturbance("50us/1001us") == "period_us=1001,busy_us=50"
+    assert checked_disturbance("timer:1200us/1s") == "period_us=1000000,busy_us=1200,timer=1"
+
+
+def test_every_module_that_a_board_or_a_load_names_comes_with_the_kernels() -> None:
+    lines = (inventory.root() / "kernels/linux/guest/modules").read_text().splitlines()
+    fetched = {line.split()[0] for line in lines if not line.startswith("#")}
+    guests = [inventory.board(parse_target(name).board).tier.guest for name in known_targets()]
+    programs = [guest.program for guest in guests if guest is not None]
+    named = [modules_of(program, "+".join(LOADS)) for program in programs]
+    assert set().union(*named) == fetched
 
 
 def test_a_guest_counts_instructions_and_never_claims_a_time() -> None:

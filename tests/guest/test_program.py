@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kadenz import tools
 from kadenz.analysis import analyse
 from kadenz.config import inventory
 from kadenz.config.board import GuestProgram
@@ -31,20 +30,10 @@ from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine, measured
 from tests.synthetic import LINUX, manifest
 
-pytestmark = pytest.mark.counted
+pytestmark = [pytest.mark.counted, pytest.mark.usefixtures("program_runs_here")]
 
 RT, PLAIN = "linux-rt/indy7-x86_64@guest", "linux/indy7-x86_64@guest"
 EDGES = Benchmark(name="ethercat/edge-jitter", samples=300, params={"period_us": 1000})
-
-
-@pytest.fixture(autouse=True)
-def _built_here() -> None:
-    if platform.machine() != "x86_64":
-        pytest.skip(f"the guest is x86_64, this machine {platform.machine()}")
-    try:
-        tools.require("cargo")
-    except ToolMissing as missing:
-        pytest.skip(missing.message)
 
 
 def run_of(text: str, output: Path, *, fresh: bool = False, disturbance: str = "") -> Run:
