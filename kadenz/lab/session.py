@@ -184,7 +184,10 @@ class Session:
         each that has an edge, and ends all. One without its train is invalid; `damage` says why."""
         waiting, self._waiting = self._waiting, []
         stamped = [entry.id for entry, _, _ in waiting if self._came.get((entry.id, 0))]
-        differs = f"{len(trains)} trains of pulses left the card, for {len(stamped)} records"
+        differs = (
+            f"the frames of the card order {len(trains)} trains of pulses for {len(stamped)} "
+            "records: is `output` of board.toml the one that the program switches?"
+        )
         missing = Verdict("invalid", damage or differs)
         by_record = dict(zip(stamped, trains, strict=False)) if len(trains) == len(stamped) else {}
         for entry, end, verdict in waiting:

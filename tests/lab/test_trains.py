@@ -70,6 +70,9 @@ def test_a_record_without_an_edge_takes_no_other_records_train(tmp_path: Path) -
 
 def test_a_record_whose_train_is_missing_is_invalid_and_says_why(tmp_path: Path) -> None:
     (without,) = records(tmp_path / "a", {10: OK}, []).values()
-    assert without.reason == "0 trains of pulses left the card, for 1 records"
+    assert without.reason.startswith(
+        "the frames of the card order 0 trains of pulses for 1 records"
+    )
+    assert "`output` of board.toml" in without.reason
     (cut,) = records(tmp_path / "b", {10: OK}, [], "the stamps are cut").values()
     assert (cut.status, cut.reason) == ("invalid", "the stamps are cut")
