@@ -40,10 +40,16 @@ def kadenz(
     )
 
 
+def all_runs(folder: Path) -> list[Run]:
+    return [read_run(file.parent) for file in sorted(folder.glob("*/run.json"))]
+
+
 def runs_in(folder: Path) -> dict[str, Run]:
-    """All runs below a folder, by target."""
-    found = [read_run(file.parent) for file in sorted(folder.glob("*/run.json"))]
-    return {run.manifest.target.name: run for run in found}
+    """All runs below a folder, by target: one of each, or a run would hide another."""
+    runs = all_runs(folder)
+    by_target = {run.manifest.target.name: run for run in runs}
+    assert len(by_target) == len(runs), [run.path.name for run in runs]
+    return by_target
 
 
 def begun(output: Path, bench: str) -> bool:
