@@ -4,26 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from kadenz.analysis.comparing import PointComparison, SideBySide, compare_sides
+from kadenz.analysis.comparing import SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
-from kadenz.analysis.judging import Outcome
 from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.runs import point_misses
 from kadenz.analysis.standings import Group, Verdicts, exact, groups_of, standings
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant, variants_of
+from kadenz.analysis.verdict import DECIDED, MIDDLE, UNJUDGED, Outcome, Verdict
 from kadenz.config.manifest import Nature
 from kadenz.config.params import Params
 from kadenz.errors import UsageError
 from kadenz.store import Run
 
 MOST_PAIRS = 6  # each pair compares every point, which takes seconds
-TAIL, MIDDLE = "p99", "median"
-_DECIDED: tuple[Outcome, ...] = ("better", "worse", "equivalent")
-_UNJUDGED: tuple[Outcome, ...] = ("context", "not-comparable")
+TAIL = "p99"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,42 +52,19 @@ class DeadlineAnswer:
 
 
 @dataclass(frozen=True, eq=False)
-class PointAnswer:
-    """One statistic of a benchmark point on two sides. `weakest` is the lane with the smallest
-    change, or the first undecided one; `outcome` holds for every lane."""
-
-    bench: str
-    params: Params
-    statistic: str
-    outcome: Outcome
-    weakest: PointComparison
-    lanes: int
-
-    @property
-    def nature(self) -> Nature:
-        """What a sample is."""
-        return self.weakest.nature
-
-    @property
-    def is_middle(self) -> bool:
-        """True for the median, or the mean that stands for it where the clock is coarse."""
-        return self.statistic in (MIDDLE, "mean")
-
-
-@dataclass(frozen=True, eq=False)
 class PairAnswer:
     """Two variants by their places. `unjudged` gives the reasons for figures shown without a
     verdict, `reason` why nothing can be compared."""
 
     baseline: int
     candidate: int
-    points: tuple[PointAnswer, ...]
+    points: tuple[Verdict, ...]
     threshold: float
     unjudged: tuple[str, ...] = ()
     reason: str = ""
 
     @property
-    def deciding(self) -> tuple[PointAnswer, ...]:
+    def deciding(self) -> tuple[Verdict, ...]:
         """The medians; without any, the statistic that was asked for first."""
         middle = tuple(point for point in self.points if point.is_middle)
         first = self.points[0].statistic if self.points else MIDDLE
@@ -232,9 +207,9 @@ def _compared(
 
 
 def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAnswer:
-    groups: dict[object, list[PointComparison]] = {}
+    groups: dict[object, list[Verdict]] = {}
     for point in result.points:
-        if point.outcome not in _UNJUDGED:
+        if point.outcome not in UNJUDGED:
             key = point.target, point.bench, tuple(sorted(point.params.items())), point.statistic
             groups.setdefault(key, []).append(point)
     unjudged = [p.reason for p in result.points if p.outcome == "not-comparable"]
@@ -243,32 +218,12 @@ def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAn
     return PairAnswer(left, right, tuple(answers), threshold, tuple(dict.fromkeys(unjudged)))
 
 
-def _point(lanes: Sequence[PointComparison]) -> PointAnswer:
+def _point(lanes: Sequence[Verdict]) -> Verdict:
     """All lanes as one: the outcome that holds for each of them."""
-    outcomes = {lane.outcome for lane in lanes}
-    undecided = [lane for lane in lanes if lane.outcome not in _DECIDED]
-    if len(outcomes) == 1:
-        outcome, weakest = lanes[0].outcome, min(lanes, key=_distance)
-    elif undecided:
-        outcome, weakest = "inconclusive", undecided[0]
-    else:  # faster on one lane and not on another
-        outcome, weakest = "inconclusive", min(lanes, key=_distance)
-    first = lanes[0]
-    return PointAnswer(first.bench, first.params, first.statistic, outcome, weakest, len(lanes))
-
-
-def _distance(point: PointComparison) -> float:
-    """The size of the change, as a factor."""
-    change = change_of(point)
-    return 1.0 if change is None else max(change[0], 1.0 / change[0])
-
-
-def change_of(point: PointComparison) -> tuple[float, float, float] | None:
-    """B / A with its interval, of zero width for exact figures; None without a ratio."""
-    base, cand = point.figures
-    ratio = point.comparison.ratio if point.comparison is not None else None
-    if ratio is not None and not point.exact and ratio.value > 0.0:
-        return ratio.value, ratio.low, ratio.high
-    if base is None or cand is None or min(base, cand) <= 0.0:
-        return None
-    return cand / base, cand / base, cand / base
+    undecided = [lane for lane in lanes if lane.outcome not in DECIDED]
+    weakest = min(lanes, key=lambda lane: lane.distance)
+    if len({lane.outcome for lane in lanes}) == 1:
+        return replace(weakest, lanes=len(lanes))
+    if undecided:
+        weakest = undecided[0]  # otherwise faster on one lane and not on another
+    return replace(weakest, outcome="inconclusive", lanes=len(lanes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from kadenz.analysis.cycles_missed import (
     MISSES,
@@ -16,26 +16,14 @@ from kadenz.analysis.cycles_missed import (
 from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.differences import Difference, differences
 from kadenz.analysis.history import Histories
-from kadenz.analysis.judging import (
-    ONE_RUN,
-    Figures,
-    Outcome,
-    Point,
-    Question,
-    by_figures,
-    decide,
-    question,
-    spreads,
-)
+from kadenz.analysis.judging import Point, Question, by_figures, decide, question, spreads
 from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
 from kadenz.analysis.structures import unjudged
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
+from kadenz.analysis.verdict import Figures, Outcome, Verdict
 from kadenz.analysis.work import same_work
-from kadenz.config.manifest import ClockClass, Nature
-from kadenz.config.params import Params
-from kadenz.stats.compare import Comparison
 from kadenz.stats.errors import Undefined
 from kadenz.stats.holm import holm
 from kadenz.stats.superiority import Superiority, superiority
@@ -43,46 +31,6 @@ from kadenz.store import Run
 
 THRESHOLD = 0.05  # smaller relative changes are none that anybody acts on
 ALPHA = 0.05  # probability that any change is reported although there is none
-
-
-@dataclass(frozen=True, eq=False)
-class PointComparison:
-    """One statistic of a benchmark point on both sides; `lane` is "" if there is only one.
-
-    `figures` are both sides' values, each in its own of the two `units` (None if missing).
-    `comparison`, in those units, is None if it is impossible or not allowed: across clock classes
-    or instruction sets, and for context. `reason` says why. `effect` is the effect size of the
-    whole point, for any statistic; `p_together` is the p-value of a change, adjusted for all
-    comparisons made at once. `repeats`: the runs of each side are byte-identical and would be
-    again, so both figures are exact for this plan. `exact`: these figures give the outcome, because
-    no interval decides it. `measured`: the candidate's records. `unlike`: the sides do not time the
-    same work (`work.same_work`).
-    """
-
-    target: str
-    bench: str
-    params: Params
-    lane: str
-    units: tuple[Unit, Unit]
-    statistic: str
-    outcome: Outcome
-    figures: tuple[float | None, float | None]
-    comparison: Comparison | None
-    classes: tuple[ClockClass, ClockClass]
-    nature: Nature
-    reason: str = ""
-    effect: Superiority | None = None
-    p_together: float | None = None
-    repeats: bool = False
-    exact: bool = False
-    measured: SameRuns = field(default_factory=SameRuns)
-    unlike: bool = False
-
-    @property
-    def in_question(self) -> bool:
-        """True if an interval may report a change here, rightly or by chance."""
-        asked = self.comparison is not None and self.comparison.p_changed is not None
-        return asked and not self.exact and self.reason != ONE_RUN
 
 
 @dataclass(frozen=True)
@@ -99,7 +47,7 @@ class SideBySide:
     """All points, the sides' configuration differences, and points that only one side has."""
 
     configurations: tuple[Configurations, ...]  # one for each target and load
-    points: tuple[PointComparison, ...]
+    points: tuple[Verdict, ...]
     only_baseline: tuple[Key, ...]
     only_candidate: tuple[Key, ...]
     partial: tuple[str, ...] = ()  # runs that are partial
@@ -191,7 +139,7 @@ def _unmatched(candidate: Sequence[Run], matched: Matched) -> tuple[Run, ...]:
     return tuple(run for run in candidate if run.path not in judged)
 
 
-def _all_together(points: list[PointComparison]) -> list[PointComparison]:
+def _all_together(points: list[Verdict]) -> list[Verdict]:
     """Withdraws changes that are not significant after Holm correction."""
     asked = [i for i, point in enumerate(points) if point.in_question]
     adjusted = holm([_p_changed(points[i]) or 0.0 for i in asked])
@@ -200,10 +148,7 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
         point = dataclasses.replace(points[i], p_together=p)
         if point.outcome in ("better", "worse") and p > ALPHA and point.repeats:
             threshold = point.comparison.threshold if point.comparison is not None else 0.0
-            settled = by_figures(point.figures, threshold, point.comparison, point.reason)
-            point = dataclasses.replace(
-                point, outcome=settled.outcome, reason=settled.reason, exact=settled.exact
-            )
+            point = by_figures(point, threshold, point.reason)
         elif point.outcome in ("better", "worse") and p > ALPHA:
             point = dataclasses.replace(
                 point,
@@ -216,7 +161,7 @@ def _all_together(points: list[PointComparison]) -> list[PointComparison]:
     return corrected
 
 
-def _p_changed(point: PointComparison) -> float | None:
+def _p_changed(point: Verdict) -> float | None:
     return point.comparison.p_changed if point.comparison is not None else None
 
 
@@ -242,9 +187,9 @@ def _configurations(
 
 @dataclass(frozen=True, eq=False)
 class _Open:
-    """A comparison without its verdict yet; `asked` is the question to judge, if any."""
+    """A verdict without its outcome yet; `asked` is the question to judge, if any."""
 
-    comparison: PointComparison
+    verdict: Verdict
     asked: Question | None
     family: tuple[str, ...] = ()  # the same runs, the same statistic
 
@@ -283,7 +228,7 @@ def _open_point(
                 continue
             if asked is not None:
                 questions[name] = asked
-            comparison = PointComparison(
+            verdict = Verdict(
                 target=_title(key.group, left, right),
                 bench=key.bench,
                 params=dict(key.params),
@@ -301,7 +246,7 @@ def _open_point(
                 measured=right,
                 unlike=unlike,
             )
-            opened.append(_Open(comparison, asked, (*runs, name)))
+            opened.append(_Open(verdict, asked, (*runs, name)))
     return opened
 
 
@@ -313,7 +258,7 @@ def _open_misses(
     asked = None if across or context else question_of_misses(left, right, misses, between_runs)
     kinds = [same.runs[0][0].manifest.clock.clock_class for same in (left, right)]
     units = [Unit("% of cycles", "percent_of_cycles", 1.0, kind, False) for kind in kinds]
-    comparison = PointComparison(
+    verdict = Verdict(
         target=_title(key.group, left, right),
         bench=key.bench,
         params=dict(key.params),
@@ -330,32 +275,24 @@ def _open_misses(
         measured=right,
     )
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
-    return [_Open(comparison, asked, (*runs, MISSES))]
+    return [_Open(verdict, asked, (*runs, MISSES))]
 
 
 def _figures(series: list[list[Series]], statistic: str | float) -> Figures:
     return figure_of(series[0], statistic), figure_of(series[1], statistic)
 
 
-def _judged(opened: Sequence[_Open], threshold: float) -> list[PointComparison]:
-    """Every comparison with its verdict; points of the same runs share their spread."""
+def _judged(opened: Sequence[_Open], threshold: float) -> list[Verdict]:
+    """Every verdict with its outcome; points of the same runs share their spread."""
     families: dict[tuple[str, ...], list[int]] = {}
     for i, pending in enumerate(opened):
         if pending.asked is not None:
             families.setdefault(pending.family, []).append(i)
-    judged = [pending.comparison for pending in opened]
+    judged = [pending.verdict for pending in opened]
     for members in families.values():
         questions = [asked for i in members if (asked := opened[i].asked) is not None]
         for i, asked, spread in zip(members, questions, spreads(questions), strict=True):
-            verdict = decide(asked, spread, threshold)
-            judged[i] = dataclasses.replace(
-                judged[i],
-                outcome=verdict.outcome,
-                figures=verdict.figures,
-                comparison=verdict.comparison,
-                reason=verdict.reason,
-                exact=verdict.exact,
-            )
+            judged[i] = decide(judged[i], asked, spread, threshold)
     return judged
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from kadenz.analysis.deadlines import Asked, Misses
-from kadenz.analysis.judging import Figures, Question, varies
+from kadenz.analysis.judging import Question, varies
 from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.runs import point_misses, refusal
+from kadenz.analysis.verdict import Figures
 from kadenz.config.manifest import REPEATABLE
 from kadenz.stats.replicate import Replicated
 from kadenz.stats.side import Side

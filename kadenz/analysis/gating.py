@@ -10,17 +10,13 @@ import msgspec
 
 from kadenz.analysis.change import change_words
 from kadenz.analysis.checks import Check, Outcome, figure_text
-from kadenz.analysis.comparing import (
-    THRESHOLD,
-    Configurations,
-    PointComparison,
-    compare_sides,
-)
+from kadenz.analysis.comparing import THRESHOLD, Configurations, compare_sides
 from kadenz.analysis.deadlines import Asked
-from kadenz.analysis.judging import ONE_RUN, SAME, exact_words
+from kadenz.analysis.judging import SAME, exact_words
 from kadenz.analysis.limit_checks import limit_checks
 from kadenz.analysis.limits import Limit
 from kadenz.analysis.matching import Key
+from kadenz.analysis.verdict import ONE_RUN, Verdict
 from kadenz.stats.estimate import Estimate
 from kadenz.stats.holm import holm
 from kadenz.store import Run
@@ -105,7 +101,7 @@ def gate(
     return Gate(tuple(checks), configurations, new, notes)
 
 
-def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]:
+def _against(points: Sequence[Verdict], max_worse: float) -> list[Check]:
     asked = [i for i, p in enumerate(points) if p.comparison and p.in_question and not p.repeats]
     p_values = [points[i].comparison.p_beyond or 0.0 for i in asked]  # type: ignore[union-attr]
     together = dict(zip(asked, holm(p_values).tolist(), strict=True))
@@ -115,7 +111,7 @@ def _against(points: Sequence[PointComparison], max_worse: float) -> list[Check]
     ]
 
 
-def _one_against(point: PointComparison, most: float, p: float | None, among: int) -> Check:
+def _one_against(point: Verdict, most: float, p: float | None, among: int) -> Check:
     ratio = point.comparison.ratio if point.comparison is not None else None
     base, cand = point.figures
     change = f"{figure_text(base)} → {figure_text(cand)}"
@@ -168,7 +164,7 @@ def _one_against(point: PointComparison, most: float, p: float | None, among: in
 
 
 def _exactly(
-    point: PointComparison, ratio: Estimate, base: float, cand: float, most: float
+    point: Verdict, ratio: Estimate, base: float, cand: float, most: float
 ) -> tuple[Outcome, str]:
     """The check by exact figures, with a reason if the interval alone would not decide."""
     comparison = point.comparison
@@ -180,7 +176,7 @@ def _exactly(
     return outcome, _caveat(point) if decidable and clear else exact_words(comparison)
 
 
-def _open_words(point: PointComparison) -> str:
+def _open_words(point: Verdict) -> str:
     comparison = point.comparison
     if comparison is not None and comparison.coarse:
         return comparison.reason
@@ -191,7 +187,7 @@ def _beyond(base: float, cand: float, most: float) -> bool:
     return cand > (1.0 + most) * base * (1.0 + 1e-12)
 
 
-def _caveat(point: PointComparison) -> str:
+def _caveat(point: Verdict) -> str:
     return point.comparison.caveat if point.comparison is not None else ""
 
 

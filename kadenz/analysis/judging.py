@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from kadenz.analysis.matching import SameRuns
 from kadenz.analysis.shown_step import shown_step
 from kadenz.analysis.sides import Series, as_figures, figure_of, identical, repeated
 from kadenz.analysis.units import TIME_CLASSES
+from kadenz.analysis.verdict import ONE_RUN, Figures, Outcome, Verdict
 from kadenz.config.manifest import REPEATABLE
 from kadenz.stats.compare import Comparison, judge
 from kadenz.stats.errors import Undefined
@@ -28,26 +28,7 @@ from kadenz.stats.side import Side, side_of
 from kadenz.stats.spread import RunLogs, Spread, moderated
 from kadenz.store import Run
 
-# "context" is shown and never judged: the quality of a clock, and figures with a note.
-Outcome = Literal["better", "worse", "equivalent", "inconclusive", "not-comparable", "context"]
-Figures = tuple[float | None, float | None]
 SAME = "all samples are equal"
-ONE_RUN = (
-    "one run per side, and runs of this target differ by an unknown amount. Measure each side "
-    "three times (`kadenz run --rounds 3`, or three captures), or give the spread with "
-    "--between-runs"
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Verdict:
-    """An outcome with its reason and figures; `exact`: decided without an interval."""
-
-    outcome: Outcome
-    reason: str
-    figures: Figures = (None, None)
-    comparison: Comparison | None = None
-    exact: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,9 +199,12 @@ def spreads(questions: Sequence[Question]) -> list[tuple[Spread | None, Spread |
 
 
 def decide(
-    asked: Question, spread: tuple[Spread | None, Spread | None] | None, threshold: float
+    open_: Verdict,
+    asked: Question,
+    spread: tuple[Spread | None, Spread | None] | None,
+    threshold: float,
 ) -> Verdict:
-    """The verdict on one question alone."""
+    """The verdict on one question alone; `open_` says of what."""
     comparison: Comparison | None = None
     why = asked.why
     if asked.sides is not None:
@@ -232,37 +216,29 @@ def decide(
             spreads=spread,
         )
         why = comparison.reason or comparison.caveat
+    verdict = replace(open_, figures=asked.figures, comparison=comparison)
     if asked.same:
-        verdict = Verdict("equivalent", asked.why or SAME, asked.figures, comparison)
-    elif asked.repeats and (comparison is None or comparison.verdict == "inconclusive"):
-        verdict = by_figures(asked.figures, threshold, comparison, why)
-    elif asked.alone:
-        verdict = Verdict("inconclusive", ONE_RUN, asked.figures, comparison)
-    else:
-        outcome = comparison.verdict if comparison is not None else "inconclusive"
-        reason = "; ".join(part for part in (asked.instead, why) if part)
-        verdict = Verdict(outcome, reason, asked.figures, comparison)
-    return verdict
+        return replace(verdict, outcome="equivalent", reason=asked.why or SAME)
+    if asked.repeats and (comparison is None or comparison.verdict == "inconclusive"):
+        return by_figures(verdict, threshold, why)
+    if asked.alone:
+        return replace(verdict, outcome="inconclusive", reason=ONE_RUN)
+    outcome = comparison.verdict if comparison is not None else "inconclusive"
+    reason = "; ".join(part for part in (asked.instead, why) if part)
+    return replace(verdict, outcome=outcome, reason=reason)
 
 
-def by_figures(
-    figures: tuple[float | None, float | None],
-    threshold: float,
-    comparison: Comparison | None,
-    otherwise: str,
-) -> Verdict:
+def by_figures(verdict: Verdict, threshold: float, otherwise: str) -> Verdict:
     """The verdict for runs that repeat themselves: no interval decides; the figures are exact."""
-    base, cand = figures
-    if figures != (0.0, 0.0) and 0.0 in figures and None not in figures and not otherwise:
-        return Verdict(
-            "worse" if cand else "better", exact_words(comparison), figures, comparison, exact=True
-        )
-    if base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
-        return Verdict("inconclusive", otherwise, figures, comparison)
+    base, cand = verdict.figures
     outcome: Outcome = "equivalent"
-    if base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
+    if base is not None and cand is not None and not otherwise and (base == 0.0) != (cand == 0.0):
+        outcome = "worse" if cand else "better"
+    elif base is None or cand is None or (base != cand and min(base, cand) <= 0.0):
+        return replace(verdict, outcome="inconclusive", reason=otherwise, exact=False)
+    elif base != cand and max(cand / base, base / cand) >= 1.0 + threshold:
         outcome = "worse" if cand > base else "better"
-    return Verdict(outcome, exact_words(comparison), figures, comparison, exact=True)
+    return replace(verdict, outcome=outcome, reason=exact_words(verdict.comparison), exact=True)
 
 
 def exact_words(comparison: Comparison | None) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kadenz.analysis.answers import MIDDLE, Answers, PairAnswer, PointAnswer, change_of
+from kadenz.analysis.answers import Answers, PairAnswer
 from kadenz.analysis.comparing import THRESHOLD
 from kadenz.analysis.standings import Group, Row, apart
 from kadenz.analysis.units import Unit
+from kadenz.analysis.verdict import MIDDLE, Verdict
 from kadenz.config.params import Params
 
 
@@ -72,7 +73,7 @@ def between(pair: PairAnswer) -> Between:
     margins: dict[tuple[str, str], Margin] = {}
     outcomes: dict[tuple[str, str], set[str]] = {}
     for point in pair.deciding:
-        key = point.weakest.target, point.bench
+        key = point.target, point.bench
         outcomes.setdefault(key, set()).add(point.outcome)
         if point.outcome in ("better", "worse") and key not in margins:
             margins[key] = _margin(point, pair)
@@ -88,13 +89,13 @@ def between(pair: PairAnswer) -> Between:
     )
 
 
-def _margin(point: PointAnswer, pair: PairAnswer) -> Margin:
+def _margin(point: Verdict, pair: PairAnswer) -> Margin:
     sides = pair.baseline, pair.candidate
     ahead, behind = sides if point.outcome == "worse" else sides[::-1]
     points = [tuple(p.params.items()) for p in pair.deciding if p.bench == point.bench]
-    targets = {other.weakest.target for other in pair.deciding}
-    ratio = change_of(point.weakest)
-    if ratio is not None and point.weakest.repeats:
+    targets = {other.target for other in pair.deciding}
+    ratio = point.change
+    if ratio is not None and point.repeats:
         ratio = ratio[0], ratio[0], ratio[0]
     if ratio is not None and point.outcome == "better":
         value, low, high = ratio
@@ -105,10 +106,10 @@ def _margin(point: PointAnswer, pair: PairAnswer) -> Margin:
         point.bench,
         apart(point.params, points),
         point.statistic,
-        point.weakest.units[0],
+        point.units[0],
         ratio,
-        unlike=point.weakest.unlike,
-        target=point.weakest.target if len(targets) > 1 else "",
+        unlike=point.unlike,
+        target=point.target if len(targets) > 1 else "",
     )
 
 

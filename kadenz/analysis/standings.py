@@ -12,13 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kadenz.analysis.comparing import THRESHOLD
-from kadenz.analysis.judging import Outcome
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
 from kadenz.analysis.structures import unjudged
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant
+from kadenz.analysis.verdict import Outcome
 from kadenz.analysis.work import in_a_task, span
 from kadenz.config.manifest import ClockClass
 from kadenz.config.params import Params

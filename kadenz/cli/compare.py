@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from kadenz.analysis.answers import PairAnswer
-    from kadenz.analysis.comparing import Configurations, PointComparison, SideBySide
-    from kadenz.analysis.judging import Outcome
+    from kadenz.analysis.comparing import Configurations, SideBySide
     from kadenz.analysis.profiles import Explained
+    from kadenz.analysis.verdict import Outcome, Verdict
     from kadenz.store import Run
 
 _COLOURS = {
@@ -213,7 +213,7 @@ def _print_json(
     write_json(answer)
 
 
-def _point(point: PointComparison) -> dict[str, Any]:
+def _point(point: Verdict) -> dict[str, Any]:
     row: dict[str, Any] = {
         "target": point.target,
         "bench": point.bench,
@@ -249,7 +249,7 @@ def _point(point: PointComparison) -> dict[str, Any]:
 def _print_text(result: SideBySide, threshold: float) -> None:
     from kadenz.analysis.answers import pair
     from kadenz.analysis.change import percent
-    from kadenz.analysis.judging import ONE_RUN
+    from kadenz.analysis.verdict import ONE_RUN
     from kadenz.cli.console import console, styled
 
     screen = console()
@@ -348,7 +348,7 @@ def difference_table(configurations: Configurations) -> Table:
     return table
 
 
-def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
+def _point_table(points: Sequence[Verdict], threshold: float) -> Table:
     from kadenz.report import digits, labels
 
     table = _table()
@@ -376,7 +376,7 @@ def _point_table(points: Sequence[PointComparison], threshold: float) -> Table:
     return table
 
 
-def _print_points(screen: Any, points: Sequence[PointComparison], threshold: float) -> None:
+def _print_points(screen: Any, points: Sequence[Verdict], threshold: float) -> None:
     from kadenz.cli.console import fits
 
     table = _point_table(points, threshold)
@@ -386,7 +386,7 @@ def _print_points(screen: Any, points: Sequence[PointComparison], threshold: flo
         _write_points(screen, points, threshold)
 
 
-def _write_points(screen: Any, points: Sequence[PointComparison], threshold: float) -> None:
+def _write_points(screen: Any, points: Sequence[Verdict], threshold: float) -> None:
     """The same for a narrow terminal: two lines a statistic below each point's heading."""
     from itertools import groupby
 
@@ -397,7 +397,7 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
 
     same = labels.constants_of(points)
 
-    def heading(point: PointComparison) -> Text:
+    def heading(point: Verdict) -> Text:
         varied = {k: v for k, v in point.params.items() if k not in same[point.bench]}
         where = ", ".join(part for part in (labels.parameters(varied), point.lane) if part)
         units = " | ".join(dict.fromkeys(labels.unit(unit) for unit in point.units))
@@ -418,7 +418,7 @@ def _write_points(screen: Any, points: Sequence[PointComparison], threshold: flo
             screen.print(Padding(_verdict(point, threshold), (0, 0, 0, 10)))
 
 
-def _verdict(point: PointComparison, threshold: float) -> Text:
+def _verdict(point: Verdict, threshold: float) -> Text:
     """The outcome; for an undecided point also the detectable change or the reason."""
     from kadenz.cli.console import styled
 
@@ -435,9 +435,9 @@ def _verdict(point: PointComparison, threshold: float) -> Text:
     return styled("[{}]{}[/]{}", colour, text, _why_undecided(point))
 
 
-def _why_undecided(point: PointComparison) -> str:
+def _why_undecided(point: Verdict) -> str:
     from kadenz.analysis.change import percent
-    from kadenz.analysis.judging import ONE_RUN
+    from kadenz.analysis.verdict import ONE_RUN
 
     comparison = point.comparison
     if point.outcome == "not-comparable" or comparison is None:
@@ -455,13 +455,13 @@ def _why_undecided(point: PointComparison) -> str:
     return f": {(comparison if comparison.coarse else point).reason.partition('. ')[0]}"
 
 
-def _effect(point: PointComparison) -> str:
+def _effect(point: Verdict) -> str:
     """Probability that a sample of B exceeds one of A, with the word for its magnitude."""
     effect = point.effect
     return "" if effect is None else f"{100.0 * effect.value:.0f} % {effect.magnitude}"
 
 
-def _change(point: PointComparison) -> tuple[str, str]:
+def _change(point: Verdict) -> tuple[str, str]:
     """The relative change and its interval."""
     from kadenz.analysis.change import change_words
 

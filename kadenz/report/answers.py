@@ -13,10 +13,9 @@ from kadenz.analysis.answers import (
     DeadlineAnswer,
     Keeping,
     PairAnswer,
-    PointAnswer,
-    change_of,
 )
 from kadenz.analysis.change import change_words
+from kadenz.analysis.verdict import Verdict
 from kadenz.report import digits, labels
 from kadenz.stats.plain import plain
 
@@ -92,7 +91,7 @@ def _points(points: Sequence[DeadlineAnswer], every: Sequence[DeadlineAnswer]) -
 
 
 def _named(
-    point: DeadlineAnswer | PointAnswer, every: Sequence[DeadlineAnswer] | Sequence[PointAnswer]
+    point: DeadlineAnswer | Verdict, every: Sequence[DeadlineAnswer] | Sequence[Verdict]
 ) -> str:
     """Names a point by its benchmark, size and period, and by what tells it from the others."""
     others = [other.params for other in every if other.bench == point.bench]
@@ -109,7 +108,7 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     question = f"Which {' '.join(_comparative(pair))}, {left} or {right}?"
     if pair.reason:
         return [Sentence(question, f"Not compared: {pair.reason.rstrip('.')}.")]
-    by_point: dict[object, list[PointAnswer]] = {}
+    by_point: dict[object, list[Verdict]] = {}
     for point in pair.points:
         key = point.bench, tuple(sorted(point.params.items()))
         by_point.setdefault(key, []).append(point)
@@ -122,9 +121,9 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
     if undecided:
         coarse = [
             comparison is not None and comparison.coarse
-            for comparison in (point.weakest.comparison for point in undecided)
+            for comparison in (point.comparison for point in undecided)
         ]
-        classes = {name for point in undecided for name in point.weakest.classes}
+        classes = {name for point in undecided for name in point.classes}
         # Another round of counted instructions or cycles repeats the samples to the byte.
         longer = MORE_ROUNDS if classes & {"hardware", "hosted"} else LONGER
         parts += [FINER] * any(coarse) + [longer] * (not all(coarse))
@@ -134,7 +133,7 @@ def compared(pair: PairAnswer, left: str, right: str) -> list[Sentence]:
 
 
 def _comparative(pair: PairAnswer) -> tuple[str, str]:
-    of = [point.weakest.units[0] for point in pair.deciding]
+    of = [point.units[0] for point in pair.deciding]
     return labels.comparative(of[0]) if of else ("is", "faster")
 
 
@@ -170,28 +169,28 @@ def _percent(value: float) -> str:
     return f"{percent:.{max(digits, 0)}f}" if percent < 99.5 else plain(percent, 4)
 
 
-def _point(group: Sequence[PointAnswer], pair: PairAnswer, left: str, right: str) -> str:
+def _point(group: Sequence[Verdict], pair: PairAnswer, left: str, right: str) -> str:
     """The tail first, then the median, if the data decide it."""
     ordered = sorted(group, key=lambda point: point.statistic != TAIL)
     parts = [_statistic(point, pair, left, right) for point in ordered]
     return f"{_named(ordered[0], pair.points)}: {'; '.join(parts)}."
 
 
-def _statistic(point: PointAnswer, pair: PairAnswer, left: str, right: str) -> str:
+def _statistic(point: Verdict, pair: PairAnswer, left: str, right: str) -> str:
     name = _NAMES.get(point.statistic, point.statistic)
     if point.outcome == "equivalent":
         return f"{name} equal within {100.0 * pair.threshold:g} %"
     if point.outcome == "inconclusive":
-        where = f" on {point.weakest.lane}" if point.lanes > 1 and point.weakest.lane else ""
+        where = f" on {point.lane}" if point.lanes > 1 and point.lane else ""
         return f"{name} undecided{where}{_why(point, left, right)}"
     every = " on every lane" if point.lanes > 1 else ""
     return f"{_changed(point, left, right)}{every}"
 
 
-def _why(point: PointAnswer, left: str, right: str) -> str:
+def _why(point: Verdict, left: str, right: str) -> str:
     """The interval of the ratio, or the reason the data do not decide."""
-    change = change_of(point.weakest)
-    comparison = point.weakest.comparison
+    change = point.change
+    comparison = point.comparison
     if (
         change is not None
         and comparison is not None
@@ -202,7 +201,7 @@ def _why(point: PointAnswer, left: str, right: str) -> str:
         if low > 0.0 and math.isfinite(high):
             ratio = f"{_short(right)} / {_short(left)}"
             return f" ({ratio} is {plain(low)} to {plain(high)})"
-    why = point.weakest.reason.partition(". ")[0].rstrip(".")
+    why = point.reason.partition(". ")[0].rstrip(".")
     return f" ({why})" if why else ""
 
 
@@ -211,12 +210,12 @@ def _short(name: str) -> str:
     return name.partition(" ")[0]
 
 
-def _changed(point: PointAnswer, left: str, right: str) -> str:
+def _changed(point: Verdict, left: str, right: str) -> str:
     """ "B’s p99 is 12.0 % [8.40, 15.3] higher", of the baseline A; from twice on "A’s p99 is 14.0
     [9.00, 21.0] times lower". Exact figures have no interval, a change from zero has no factor."""
     name = _NAMES.get(point.statistic, point.statistic)
     faster = left if point.outcome == "worse" else right
-    change = change_of(point.weakest)
+    change = point.change
     if change is None:
         return f"{_short(faster)}’s {name} is lower"
     value, low, high = change

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kadenz.analysis.comparing import PointComparison, compare_sides
+from kadenz.analysis.comparing import compare_sides
 from kadenz.analysis.deadlines import parse_deadline
+from kadenz.analysis.verdict import Verdict
 from kadenz.store import Run, read_run
 from tests.synthetic import HIFIVE1, LINUX, Point, manifest, write_run
 
@@ -39,7 +40,7 @@ def run(
     return read_run(write_run(parent, manifest(target), [point]))
 
 
-def compared(sides: list[list[Run]], *deadlines: str) -> dict[str, PointComparison]:
+def compared(sides: list[list[Run]], *deadlines: str) -> dict[str, Verdict]:
     asked = [parse_deadline(text) for text in deadlines]
     found = compare_sides(*sides, statistics=["median"], deadlines=asked)
     return {point.statistic: point for point in found.points}
