@@ -13,11 +13,11 @@ pub enum DynamicsError {
     /// A slice does not have one value a joint.
     #[error("{what} has {got} values, the arm has {joints} joints. Pass one value a joint")]
     Length {
-        /// Which argument.
+        /// Name of the argument that was refused.
         what: &'static str,
-        /// Its length.
+        /// Values that it has.
         got: usize,
-        /// The expected length.
+        /// Joints of the arm; the square of it is the length of a matrix.
         joints: usize,
     },
     /// KDL refused; the number is its `SolverI` code.

@@ -4,17 +4,17 @@
 /// Power drive system states, decoded from the statusword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DriveState {
-    /// Self test.
+    /// Self test after power-on; the drive leaves it by itself.
     NotReady,
     /// Power may not be switched on yet.
     SwitchOnDisabled,
     /// High-level power may be applied.
     ReadyToSwitchOn,
-    /// Powered, not following.
+    /// The power stage is on; the motor has no torque.
     SwitchedOn,
-    /// Following the setpoint.
+    /// The motor has torque and follows the setpoint.
     OperationEnabled,
-    /// Braking by itself.
+    /// The drive brakes along its own ramp, then does what object 0x605A says.
     QuickStop,
     /// A fault, still reacting to it.
     FaultReaction,

@@ -13,25 +13,25 @@ use crate::realtime::RealtimeError;
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)] // of a field: the message says what it is
 pub enum MotionError {
-    /// The layout file.
+    /// The layout cannot be used; exit code 2.
     #[error(transparent)]
     Layout(#[from] LayoutError),
-    /// The bus.
+    /// The devices did not reach operation, or are not those of the layout.
     #[error(transparent)]
     Bus(#[from] BusError),
-    /// Real-time operation.
+    /// Linux refused a priority, locked memory or a processor.
     #[error(transparent)]
     Realtime(#[from] RealtimeError),
-    /// Message queues.
+    /// A message queue between the tasks could not be opened.
     #[error(transparent)]
     Queue(#[from] QueueError),
-    /// Records.
+    /// A record could not be written.
     #[error(transparent)]
     Record(#[from] RecordError),
-    /// The simulated ring.
+    /// The simulated ring could not be built or served.
     #[error(transparent)]
     Segment(#[from] SegmentError),
-    /// Interfaces, files, processes.
+    /// Linux refused an action on an interface, a file or a process.
     #[error("cannot {action}: {source}. {remedy}")]
     System { action: String, source: std::io::Error, remedy: &'static str },
     /// The command line asks for something that does not exist.

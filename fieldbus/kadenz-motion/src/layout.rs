@@ -19,9 +19,9 @@ pub enum LayoutError {
     /// The file cannot be read.
     #[error("cannot read layout {path}: {source}. Give a file as --layout; layouts/indy7.toml is an example")]
     Read {
-        /// As given.
+        /// Path as the caller gave it.
         path: PathBuf,
-        /// Why not.
+        /// What Linux refused, or that the file is not text or longer than 1 MiB.
         source: std::io::Error,
     },
     /// The file is no layout.
@@ -30,7 +30,7 @@ pub enum LayoutError {
         source.to_string().trim_end()
     )]
     Parse {
-        /// As given.
+        /// Path as the caller gave it.
         path: PathBuf,
         /// With line and column.
         source: Box<toml::de::Error>,
@@ -38,11 +38,11 @@ pub enum LayoutError {
     /// A value makes no sense.
     #[error("layout {path}: {problem}. {remedy}")]
     Value {
-        /// As given.
+        /// Path as the caller gave it.
         path: PathBuf,
-        /// The problem.
+        /// The key, its value, and what is wrong with it.
         problem: String,
-        /// Remedy.
+        /// What to write instead.
         remedy: String,
     },
 }
@@ -122,7 +122,7 @@ pub struct AxisLayout {
     /// Turns of the shaft the drive knows of (behind its own gear ratio, object 0x6091) for one turn of the joint.
     #[serde(default = "one")]
     pub shaft_turns: f64,
-    /// Fastest, degrees/s.
+    /// Largest velocity, degrees/s; at most that of the joint in the model of the arm.
     pub velocity_deg_s: f64,
     /// Largest acceleration, degrees/s².
     pub acceleration_deg_s2: f64,
@@ -227,7 +227,7 @@ fn read(path: &Path) -> std::io::Result<String> {
 }
 
 impl Layout {
-    /// From a file.
+    /// Reads and checks a file of at most 1 MiB.
     pub fn load(path: &Path) -> Result<Self, LayoutError> {
         let text = read(path).map_err(|source| LayoutError::Read { path: path.to_owned(), source })?;
         Self::parse(&text, path)

@@ -11,11 +11,11 @@ use crate::AXES;
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 pub struct Reference {
-    /// rad
+    /// Angle of each joint, rad.
     pub position: [f64; AXES],
-    /// rad/s
+    /// Velocity of each joint, rad/s.
     pub velocity: [f64; AXES],
-    /// rad/s²
+    /// Acceleration of each joint, rad/s².
     pub acceleration: [f64; AXES],
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn messages_fit_the_default_limit_of_linux() {
-        // fs.mqueue.msgsize_max
+        // The default of fs.mqueue.msgsize_max, bytes.
         assert!(size_of::<[CycleSample; BATCH]>() <= 8192 && size_of::<Events>() <= 8192);
     }
 }

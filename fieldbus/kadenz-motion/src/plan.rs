@@ -25,7 +25,7 @@ const MOST: i64 = u32::MAX as i64;
 /// Request of the lab.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Say what there is.
+    /// The plan has a line `list`: every benchmark is described.
     pub wants_list: bool,
     /// Of the clock, measured first.
     pub clock: Vec<Wanted>,
@@ -35,7 +35,7 @@ pub struct Plan {
     pub edges: Vec<Wanted>,
     /// Nothing here can measure these: why, and how the record ends.
     pub refused: Vec<(Wanted, Refusal)>,
-    /// What there is.
+    /// Every benchmark, each with whether the layout has the devices for it.
     catalog: Vec<Bench>,
 }
 
@@ -159,7 +159,7 @@ fn begin(wanted: &Wanted, lane: &str, unit: &str) -> Begin {
     }
 }
 
-/// `bench key=value …`
+/// Reads a point, `bench id=1 samples=1000 key=value …`.
 fn point(line: &str) -> Result<Wanted, MotionError> {
     let bad = |what: &str| MotionError::Usage(format!("plan line `{line}`: {what}. Write `bench id=1 samples=1000 …`"));
     let mut words = line.split_whitespace();

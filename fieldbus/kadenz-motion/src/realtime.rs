@@ -4,26 +4,26 @@
 /// Refusal of Linux, and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum RealtimeError {
-    /// SCHED_FIFO.
+    /// A thread may not run under SCHED_FIFO.
     #[error(
         "cannot run a task under SCHED_FIFO {priority}: {source}. Run as root or with CAP_SYS_NICE; in a control group \
          give it a real-time budget (cpu.rt_runtime_us), or pass --no-realtime for a trial whose figures mean little"
     )]
     Scheduling {
-        /// Wanted priority.
+        /// SCHED_FIFO priority of the task.
         priority: i32,
-        /// Why not.
+        /// The refusal of Linux.
         source: std::io::Error,
     },
-    /// Locked memory.
+    /// The pages of the process may not be locked in memory.
     #[error("cannot lock memory: {0}. Run as root or raise `ulimit -l`, or pass --no-realtime")]
     Lock(std::io::Error),
-    /// Affinity.
+    /// A thread may not run on this processor.
     #[error("cannot run on CPU {cpu}: {source}. Choose one of those online with --cpu (see `nproc`)")]
     Affinity {
-        /// Wanted processor.
+        /// Number of the processor, from 0.
         cpu: usize,
-        /// Why not.
+        /// The refusal of Linux.
         source: std::io::Error,
     },
 }

@@ -165,7 +165,6 @@ where
     tasks.finish(&queues.to_say)
 }
 
-/// The four tasks.
 struct Tasks<W: Wire, O: Write> {
     main: MainTask<W>,
     dynamics: DynamicsTask,

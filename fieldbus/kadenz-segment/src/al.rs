@@ -7,11 +7,11 @@
 pub enum State {
     /// No communication but registers.
     Init = 1,
-    /// Mailbox.
+    /// Mailbox; no process data.
     PreOp = 2,
     /// Mailbox and inputs; outputs stay safe.
     SafeOp = 4,
-    /// Everything.
+    /// Mailbox, inputs and outputs.
     Op = 8,
 }
 

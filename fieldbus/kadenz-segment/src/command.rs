@@ -12,7 +12,7 @@ pub enum Addressing {
     Broadcast,
     /// Whatever a device's FMMUs map.
     Logical,
-    /// No device.
+    /// No device: NOP, and every command that is not known.
     None,
 }
 

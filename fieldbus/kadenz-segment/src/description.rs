@@ -180,13 +180,13 @@ fn array_bits(name: &str) -> Option<u32> {
 pub struct PdoEntry {
     /// Object index; 0 for a gap.
     pub index: u16,
-    /// Sub-index.
+    /// Sub-index of the mapped object.
     pub sub: u8,
     /// Width. In a mapping object and in the EEPROM it has 8 bits: a longer one stands there in [`PdoEntry::pieces`].
     pub bits: u16,
-    /// Name.
+    /// Name, as the EEPROM gives it; empty for a gap.
     pub name: String,
-    /// Type.
+    /// Type of the value; means nothing in a gap.
     pub data_type: DataType,
 }
 
@@ -210,7 +210,7 @@ impl PdoEntry {
 pub struct Pdo {
     /// 0x1600… from the master, 0x1A00… to the master.
     pub index: u16,
-    /// Name.
+    /// Name, as the EEPROM and the mapping object give it.
     pub name: String,
     /// Its content, in order.
     pub entries: Vec<PdoEntry>,
@@ -233,11 +233,11 @@ impl Pdo {
 pub struct Identity {
     /// Number of the vendor, from the ETG.
     pub vendor: u32,
-    /// Product code.
+    /// Product code: object 0x1018:2, EEPROM word 0x0A.
     pub product: u32,
-    /// Revision.
+    /// Revision: object 0x1018:3, EEPROM word 0x0C.
     pub revision: u32,
-    /// Serial number.
+    /// Serial number: object 0x1018:4, EEPROM word 0x0E.
     pub serial: u32,
 }
 
@@ -282,9 +282,9 @@ pub struct Manager {
     pub control: u8,
     /// Whether it holds process data or a mailbox, and whose.
     pub purpose: Purpose,
-    /// Mailbox: bytes, and the fewest and the most that a master may give it.
+    /// Length of a mailbox, bytes, as the EEPROM gives it; not used for process data.
     pub size: u16,
-    /// See `size`.
+    /// Fewest and most bytes that a master may give a mailbox.
     pub sizes: (u16, u16),
     /// Enabled in OP alone.
     pub op_only: bool,
@@ -333,7 +333,7 @@ pub fn own_managers(has_mailbox: bool, rx: &[Pdo], tx: &[Pdo]) -> Vec<Manager> {
 pub struct Description {
     /// Name of the device type, as objects 0x1008 and the EEPROM give it.
     pub type_name: String,
-    /// Identity.
+    /// Identity in object 0x1018 and in the EEPROM.
     pub identity: Identity,
     /// Station alias in the EEPROM.
     pub alias: u16,

@@ -29,7 +29,7 @@ pub struct Choice {
 pub struct Problem {
     /// The line, and the mistake.
     pub message: String,
-    /// The remedy.
+    /// What to change, in the file or in the choice of a device.
     pub remedy: String,
 }
 
@@ -50,13 +50,13 @@ impl Problem {
 /// The parts of an ESI file that the segment uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Esi {
-    /// Vendor number.
+    /// `Id` of the `Vendor`.
     pub vendor: u32,
-    /// Product code.
+    /// `ProductCode` of the `Type`.
     pub product: u32,
-    /// Revision.
+    /// `RevisionNo` of the `Type`, 0 where it has none.
     pub revision: u32,
-    /// Type name.
+    /// Text of the `Type`.
     pub type_name: String,
     /// From the master, assigned or not, in order.
     pub rx: Vec<Pdo>,

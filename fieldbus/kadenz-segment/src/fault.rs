@@ -13,7 +13,7 @@ use toml::Spanned;
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultFile {
-    /// The faults.
+    /// The `[[fault]]` tables, in the order of the file.
     #[serde(default)]
     pub fault: Vec<Fault>,
     /// Line of each, for messages.
@@ -25,7 +25,7 @@ pub struct FaultFile {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// The failure.
+    /// What fails; the other keys have to fit it.
     pub kind: Kind,
     /// Device by name, for faults of a device.
     pub device: Option<String>,
@@ -344,9 +344,9 @@ pub struct Now {
 /// A fault with its progress.
 #[derive(Debug, Clone)]
 pub struct Running {
-    /// The fault.
+    /// The fault as a file or an argument describes it.
     pub fault: Fault,
-    /// Its device's position.
+    /// Position of its device in the ring; 0 where it names none.
     pub device: usize,
     /// Whether the fault has begun and not ended.
     pub is_active: bool,
@@ -359,9 +359,9 @@ pub struct Running {
 /// A change of a fault's activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It begins.
+    /// The fault takes effect.
     Begins,
-    /// It ends.
+    /// The fault is over and does not come back.
     Ends,
 }
 

@@ -12,7 +12,7 @@ pub const ETHERCAT_HEADER: usize = 2;
 pub const DATAGRAM_HEADER: usize = 10;
 /// Working counter at a datagram's end.
 pub const WORKING_COUNTER: usize = 2;
-/// EtherType of EtherCAT.
+/// EtherType of EtherCAT, bytes 12 and 13 of a frame.
 pub const ETHERTYPE: u16 = 0x88A4;
 /// Shortest frame that holds a datagram. A veth does not pad to 60 bytes, and SOEM sends 29.
 pub const SHORTEST: usize = ETHERNET_HEADER + ETHERCAT_HEADER + DATAGRAM_HEADER + WORKING_COUNTER;
@@ -29,7 +29,7 @@ pub enum FrameError {
     /// Fewer bytes than one empty datagram needs.
     #[error("{0} bytes are fewer than the {SHORTEST} of the shortest frame")]
     TooShort(usize),
-    /// Another protocol.
+    /// Another protocol; the number is its EtherType.
     #[error("EtherType {0:#06x} is not EtherCAT (0x88a4)")]
     NotEtherCat(u16),
     /// Type 4 and 5 are network variables and mailbox gateway.
@@ -40,7 +40,7 @@ pub enum FrameError {
     LengthBeyondFrame {
         /// Bytes the header claims.
         claimed: usize,
-        /// Bytes present.
+        /// Bytes behind the EtherCAT header.
         present: usize,
     },
 }
@@ -94,7 +94,7 @@ impl Datagram<'_> {
         [self.head[8], self.head[9]] = (self.events() | events).to_le_bytes();
     }
 
-    /// The working counter.
+    /// The working counter, to which each device that took part has added.
     pub fn working_counter(&self) -> u16 {
         u16::from_le_bytes(*self.counter)
     }

@@ -17,9 +17,9 @@ const LARGEST: i128 = i64::MAX as i128;
 /// Range of a number, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
-    /// A whole number.
+    /// Least and greatest value of a whole number.
     Whole(i128, i128),
-    /// Any finite number.
+    /// Least and greatest value of a number with or without decimals.
     Real(f64, f64),
 }
 

@@ -13,7 +13,7 @@ pub use typed::{Register, Value};
 pub enum Access {
     /// Not there: a read returns no data and leaves the working counter.
     Absent,
-    /// The master reads.
+    /// The master reads; its writes change nothing.
     Read,
     /// The master reads and writes.
     Write,
@@ -98,11 +98,11 @@ pub const REGISTERS: &[Row] = at::ROWS;
 
 /// Offsets in the eight bytes of a sync manager ([`at::SYNC_MANAGER`]).
 pub mod manager {
-    /// Control byte.
+    /// Control byte: buffers in bits 0 and 1, direction in bits 2 and 3.
     pub const CONTROL: usize = 4;
     /// Status byte, written by the device.
     pub const STATUS: usize = 5;
-    /// Activation byte.
+    /// Activation byte: enable in bit 0, repeat request in bit 1.
     pub const ACTIVATION: usize = 6;
     /// PDI control byte, written by the device.
     pub const PDI_CONTROL: usize = 7;

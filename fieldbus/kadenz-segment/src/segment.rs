@@ -18,7 +18,7 @@ use crate::topology::Visit;
 pub enum Verdict {
     /// It is no EtherCAT frame: not ours to answer.
     Ignored,
-    /// It comes back.
+    /// It comes back once, without delay.
     Returned,
     /// It does not come back.
     Lost,

@@ -71,7 +71,7 @@ pub enum Kind {
 pub struct DeviceSettings {
     /// Name, unique in the ring.
     pub name: String,
-    /// Kind.
+    /// What the device is; keys that belong to other kinds are refused.
     pub kind: Kind,
     /// Station alias in the EEPROM.
     #[serde(default)]

@@ -6,7 +6,7 @@ use crate::settings::RingFile;
 /// Order in which a device sends a frame on to its ports.
 const PORT_ORDER: [usize; 3] = [3, 1, 2];
 
-/// One device's place.
+/// One device in the tree; `children` has an element a port.
 #[derive(Debug, Clone, Default)]
 struct Place {
     parent: Option<usize>,

@@ -35,7 +35,7 @@ pub fn sleep_until_ns(time_ns: u64) {
 /// The clock that paces a task and that a wire uses for its deadlines.
 #[derive(Debug, Clone)]
 pub enum Clock {
-    /// CLOCK_MONOTONIC.
+    /// CLOCK_MONOTONIC: a wait sleeps until its time has come.
     Monotonic,
     /// Jumps from deadline to deadline: a simulation runs faster than the robot, and identically each time.
     Virtual(Arc<AtomicU64>),

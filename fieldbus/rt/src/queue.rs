@@ -106,7 +106,7 @@ impl<T: Copy, const N: usize> Batch<T, N> {
         self.count == 0
     }
 
-    /// Removes all values.
+    /// Empties the batch for the next message.
     pub fn clear(&mut self) {
         self.count = 0;
     }

@@ -16,7 +16,6 @@ use kadenz_suite::{for_each_size, Point};
 
 use crate::{machine, time};
 
-/// The framework.
 pub struct Embassy;
 
 impl Framework for Embassy {
@@ -89,7 +88,6 @@ impl Gate for WakerGate {
     }
 }
 
-/// Embassy's signal.
 pub struct SignalFlag(Signal<CriticalSectionRawMutex, ()>);
 
 impl Flag for SignalFlag {

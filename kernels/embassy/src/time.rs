@@ -52,7 +52,7 @@ pub fn tick() {
     });
 }
 
-/// The current tick.
+/// The low 32 bits of the tick count.
 pub fn now() -> u32 {
     DRIVER.now() as u32
 }

@@ -20,7 +20,6 @@ use lilos::time::{sleep_until, TickTime};
 
 use crate::machine::{self, Until};
 
-/// The framework.
 pub struct Lilos;
 
 impl Framework for Lilos {
@@ -67,7 +66,7 @@ impl Framework for Lilos {
     }
 }
 
-/// The current tick.
+/// The low 32 bits of lilos's time, ms since boot.
 pub fn now() -> u32 {
     u64::from(TickTime::now()) as u32
 }

@@ -17,7 +17,6 @@ use rtic_sync::signal::{Signal, SignalReader};
 use crate::app;
 use crate::machine::{self, Mono};
 
-/// The framework.
 pub struct Rtic;
 
 impl Framework for Rtic {
@@ -65,7 +64,6 @@ impl Gate for WakerGate {
     }
 }
 
-/// RTIC's signal.
 pub struct SignalFlag(Signal<()>);
 
 impl Flag for SignalFlag {
@@ -81,7 +79,7 @@ impl Flag for SignalFlag {
     }
 }
 
-/// Its waiting end.
+/// The waiting end of a [`SignalFlag`].
 pub struct SignalEnd(SignalReader<'static, ()>);
 
 impl Waiter for SignalEnd {

@@ -19,7 +19,6 @@ pub use riscv32::*;
 
 const TICK_HZ: u32 = number(env!("KDZ_BOARD_TICK_HZ"));
 
-/// The current tick.
 pub fn now() -> u32 {
     Mono::now().as_ticks()
 }

@@ -87,7 +87,7 @@ pub struct About {
     pub begins: &'static CStr,
     pub ends: &'static CStr,
     pub source: &'static CStr,
-    /// Names of `mechanism.h`.
+    /// Names of `mechanism.h`, parted by spaces: the record is n/a without them.
     pub needs: &'static CStr,
     pub params: &'static [Param],
     pub lanes: Lanes,
@@ -114,7 +114,7 @@ pub trait Benchmark {
     fn measure(point: Point);
 }
 
-/// `struct kdz_bench`.
+/// `struct kdz_bench` of `kadenz/bench.h`, field by field.
 #[repr(C)]
 pub struct Registered {
     name: *const c_char,
@@ -405,7 +405,7 @@ unsafe extern "C" {
 }
 
 impl Stack {
-    /// Marks it.
+    /// Writes the mark, before the first task runs.
     pub fn mark() -> Self {
         // SAFETY: the linker script reserves these words, and nothing of Rust is there.
         unsafe { (&raw mut kdz_stack_end).write_volatile([GUARD_WORD; GUARD]) };

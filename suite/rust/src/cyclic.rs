@@ -11,7 +11,7 @@ const RANK: usize = 1;
 /// The most urgent place that a framework has is that of every rank from `RANK_HIGH` to the rank of
 /// the benchmark in C.
 const RANK_OF_C: u32 = 10;
-/// `KDZ_ANY_CORE`.
+/// `KDZ_ANY_CORE`: the thread is bound to no core.
 const ANY_CORE: u32 = 255;
 /// From the start to the first period: the suite's main thread sleeps by then.
 const LEAD_TICKS: u32 = 20;
@@ -37,7 +37,6 @@ pub async fn periodic<F: Framework>(point: Point) {
     }
 }
 
-/// cyclic/wakeup-latency.
 pub struct WakeupLatency<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for WakeupLatency<F> {

@@ -60,7 +60,7 @@ pub trait Link<const N: usize>: Framework {
     /// The ends that a task has: it sends `way`, and receives the other way.
     fn ends(way: Way) -> (Self::Sender, Self::Receiver);
 
-    /// Gives them back.
+    /// Takes the ends back from a task that ends, for the next record.
     fn put_back(way: Way, sender: Self::Sender, receiver: Self::Receiver);
 }
 
@@ -121,7 +121,7 @@ pub enum Role {
     Cyclic,
 }
 
-/// A framework.
+/// What the benchmarks ask of a framework; the crate of its kernel implements it.
 pub trait Framework: Sized + 'static {
     type Gate: Gate;
     type Flag: Flag;
@@ -135,7 +135,7 @@ pub trait Framework: Sized + 'static {
     fn gates() -> &'static [Self::Gate; 2];
     fn flags() -> &'static [Self::Flag; 2];
 
-    /// The current tick.
+    /// The current tick, which wraps after 2³².
     fn now() -> u32;
 
     /// Waits for a tick.

@@ -119,7 +119,6 @@ fn connect(what: u8) {
     CONNECTED.store(what, Relaxed);
 }
 
-/// irq/to-handler.
 pub struct ToHandler<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for ToHandler<F> {
@@ -145,7 +144,6 @@ impl<F: Framework> Benchmark for ToHandler<F> {
     }
 }
 
-/// irq/to-task.
 pub struct ToTask<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for ToTask<F> {

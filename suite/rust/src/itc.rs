@@ -11,7 +11,7 @@ use crate::framework::{
     run, seats, Framework, Link, Links, Period, Receiver, Role, Seat, Sender, Way, PAIR,
 };
 
-/// The timed operation.
+/// What task 1 times: its receive, its send and receive, or its send until task 2 has received.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Reply,
@@ -50,7 +50,7 @@ macro_rules! sized {
     ($($bytes:literal),+) => {
         const SIZES: &[u32] = &[$($bytes),+];
 
-        /// Task 1.
+        /// Task 1: sends messages and checks the replies.
         pub async fn send<F: Links>(point: Point, part: Part) {
             match point.param(SIZE_BYTES) {
                 $($bytes => first::<F, $bytes>(point, part).await,)+
@@ -58,7 +58,7 @@ macro_rules! sized {
             }
         }
 
-        /// Task 2.
+        /// Task 2: sends each message back.
         pub async fn reply<F: Links>(point: Point, part: Part) {
             match point.param(SIZE_BYTES) {
                 $($bytes => second::<F, $bytes>(point, part).await,)+
@@ -157,7 +157,7 @@ fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
 /// One of the benchmarks below.
 pub struct Exchange<F, T>(PhantomData<(F, T)>);
 
-/// The timed operation.
+/// The part that a benchmark times, and how its report describes it.
 pub trait Timed {
     const PART: Part;
     const NAME: &'static CStr;
@@ -192,7 +192,6 @@ impl<F: Framework, T: Timed> Benchmark for Exchange<F, T> {
     }
 }
 
-/// itc/queue.
 pub type Queue<F> = Exchange<F, Reply>;
 pub struct Reply;
 
@@ -202,7 +201,6 @@ impl Timed for Reply {
     const BEGINS: &'static CStr = c"return of task 1's send";
 }
 
-/// itc/queue-round-trip.
 pub type QueueRoundTrip<F> = Exchange<F, RoundTrip>;
 pub struct RoundTrip;
 
@@ -211,7 +209,6 @@ impl Timed for RoundTrip {
     const NAME: &'static CStr = c"itc/queue-round-trip";
 }
 
-/// itc/queue-one-way.
 pub type QueueOneWay<F> = Exchange<F, OneWay>;
 pub struct OneWay;
 

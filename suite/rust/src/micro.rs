@@ -178,7 +178,6 @@ fn check_turns<F: Framework>() -> Result<(), Refusal> {
     F::NO_TURNS.map_or(Ok(()), |reason| Err(Refusal::Unsupported(reason)))
 }
 
-/// micro/task-switch.
 pub struct TaskSwitch<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for TaskSwitch<F> {
@@ -215,7 +214,6 @@ impl<F: Framework> Benchmark for TaskSwitch<F> {
     }
 }
 
-/// micro/task-switch-sampled.
 pub struct TaskSwitchSampled<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for TaskSwitchSampled<F> {
@@ -263,7 +261,6 @@ fn check_ranks<F: Framework>(low: u32, high: u32) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// micro/preemption.
 pub struct Preemption<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for Preemption<F> {
@@ -298,7 +295,6 @@ impl<F: Framework> Benchmark for Preemption<F> {
     }
 }
 
-/// micro/preemption-sampled.
 pub struct PreemptionSampled<F>(PhantomData<F>);
 
 impl<F: Framework> Benchmark for PreemptionSampled<F> {

@@ -68,7 +68,7 @@ pub async fn first<F: Framework, const ONE_WAY: bool>(point: Point) {
     }
 }
 
-/// Task 2.
+/// Task 2: notes what it saw when it woke, and answers.
 pub async fn second<F: Framework, const ONE_WAY: bool>(point: Point) {
     let [there, back] = F::flags();
     let mut waiter = there.waiter();
@@ -91,9 +91,7 @@ fn wanted(point: Point) -> Result<(Seat, Seat), Refusal> {
 
 /// Either of the two.
 pub struct Notification<F, const ONE_WAY: bool>(PhantomData<F>);
-/// itc/event-flags-one-way.
 pub type OneWay<F> = Notification<F, true>;
-/// itc/event-flags-round-trip.
 pub type RoundTrip<F> = Notification<F, false>;
 
 impl<F: Framework, const ONE_WAY: bool> Benchmark for Notification<F, ONE_WAY> {

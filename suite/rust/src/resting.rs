@@ -30,7 +30,7 @@ impl<E> Resting<E> {
         }
     }
 
-    /// Gives them back.
+    /// Keeps the ends of the task that sends `way` until the next record takes them.
     pub fn put(&self, way: Way, ends: E) {
         critical_section::with(|cs| self.0.borrow_ref_mut(cs)[way as usize] = Some(ends));
     }

@@ -11,9 +11,9 @@ use crate::layout::{FeedForward, RatedTorqueAt};
 pub struct AxisSetpoint {
     /// Object 0x6040: what the drive is to do (CiA 402).
     pub controlword: u16,
-    /// rad
+    /// Angle of the joint to reach in this cycle, rad.
     pub position_rad: f64,
-    /// rad/s
+    /// Velocity of the joint, rad/s; left out where the drive does not map 0x60B1.
     pub velocity_rad_s: f64,
     /// Feed-forward at the joint, N·m; left out where the layout does not give the scale of the drive's torque.
     pub torque_nm: f64,
@@ -26,9 +26,9 @@ pub struct AxisFeedback {
     pub statusword: u16,
     /// The state that the statusword says.
     pub state: DriveState,
-    /// rad
+    /// Angle of the joint as the drive reports it, rad.
     pub position_rad: f64,
-    /// rad/s
+    /// Velocity of the joint as the drive reports it, rad/s.
     pub velocity_rad_s: f64,
     /// Object 0x603F, 0 where it is not mapped.
     pub error_code: u16,

@@ -29,7 +29,7 @@ pub enum BusError {
         /// The failure they caused; none where nothing was sent yet.
         failure: Option<Box<BusError>>,
     },
-    /// Nobody answers.
+    /// A frame got no answer in time, or the interface refused it.
     #[error("{step}: {stalled}. Check cable, link light and power of the first device")]
     Stalled {
         /// The operation that failed.

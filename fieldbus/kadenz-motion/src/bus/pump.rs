@@ -33,7 +33,7 @@ pub enum Patience {
     Until(u64),
     /// This long for each frame, with a number of retries: start and end.
     Retry {
-        /// Wait, ns.
+        /// For one answer, ns; each frame sent or answered starts it anew.
         wait_ns: u64,
         /// Number of times a frame is resent.
         times: u32,
@@ -63,7 +63,7 @@ pub struct Pump<W> {
     buffer: [u8; FRAME_MAX_BYTES],
     /// The frame sent last.
     last: Leaving,
-    /// Findings besides answers.
+    /// Error flags of devices, and frames of another sender.
     pub(super) overheard: Overheard,
     /// Frames that answered nothing: late, doubled or damaged.
     pub strays: u64,

@@ -35,11 +35,11 @@ pub(super) struct Said {
     gear: Option<Ratio>,
     /// 0x6092: counts per turn of the shaft.
     feed: Option<Ratio>,
-    /// 0x607E
+    /// 0x607E: whether position and velocity are reversed; [`TURNED_ROUND`] masks both.
     polarity: Option<u8>,
     /// 0x607D, counts; nothing where positions are shifted by a home offset (0x607C).
     limits: Option<(i32, i32)>,
-    /// 0x6502
+    /// 0x6502: the modes it supports, [`SUPPORTS_CSP`] among them or not.
     modes: Option<u32>,
 }
 

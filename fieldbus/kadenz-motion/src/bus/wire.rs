@@ -8,7 +8,7 @@ pub const FRAME_MAX_BYTES: usize = 1518;
 
 /// A way to the first device and back. Frames are whole Ethernet frames without checksum.
 pub trait Wire: Send {
-    /// Sends one frame.
+    /// Sends one frame and does not wait for its answer.
     fn send(&mut self, frame: &[u8]) -> std::io::Result<()>;
 
     /// Waits for a frame until a moment of its clock; 0 bytes when none came. Must not allocate.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Which pulse an edge belongs to. Pure.
 
-/// A rising edge.
+/// A rising edge, as the input terminal stamped it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Edge {
     /// By the terminal's clock, from the first, ns.
@@ -10,7 +10,7 @@ pub(super) struct Edge {
     pub(super) number: f64,
 }
 
-/// Numbers edges.
+/// Gives each new stamp of the terminal the number of its pulse.
 #[derive(Debug)]
 pub(super) struct Collector {
     wanted: u64,

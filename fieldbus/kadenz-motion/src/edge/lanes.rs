@@ -19,7 +19,7 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Opens the record.
+    /// Opens the record and flushes, so that a listener knows how many edges will come.
     pub(super) fn begin<O: Write>(
         writer: &mut Writer<O>,
         record: u16,
@@ -44,7 +44,7 @@ impl Lanes {
         Ok(Self { record, times: column(0), numbers: column(1) })
     }
 
-    /// Writes what waits.
+    /// Writes the edges that have arrived; does not wait for more.
     pub(super) fn take<O: Write>(&mut self, edges: &Receiver<Edge>, writer: &mut Writer<O>) -> Result<(), RecordError> {
         for edge in edges.try_iter() {
             self.times.push(edge.time_ns);

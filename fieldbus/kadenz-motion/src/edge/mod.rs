@@ -36,7 +36,7 @@ pub struct EdgeOptions {
     /// Where pulses are due in the milliseconds of the wire's clock, µs. The kernel's timers of whole ticks stand still
     /// in them, so within a boot every pulse meets these at this distance.
     pub phase_us: u64,
-    /// Processor.
+    /// Processor to run on; none leaves the choice to Linux.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
     pub realtime: bool,

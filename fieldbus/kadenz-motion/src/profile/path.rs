@@ -7,11 +7,11 @@ use super::{Limits, SCurve};
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(C)]
 pub struct Point<const N: usize> {
-    /// rad
+    /// Angle of each axis, rad.
     pub position: [f64; N],
-    /// rad/s
+    /// Velocity of each axis, rad/s.
     pub velocity: [f64; N],
-    /// rad/s²
+    /// Acceleration of each axis, rad/s².
     pub acceleration: [f64; N],
 }
 
@@ -152,7 +152,7 @@ pub enum Way {
     Approach = 0,
     /// 0 to 90 degrees in the default motion.
     Out = 1,
-    /// And back.
+    /// 90 to 0 degrees in the default motion.
     Back = 2,
 }
 

@@ -7,22 +7,22 @@
 /// Limits of a move. All positive; any unit of angle, the same in all.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// Per second.
+    /// Largest velocity, units of angle per second.
     pub velocity: f64,
-    /// Per second squared.
+    /// Largest acceleration, units of angle per second squared.
     pub acceleration: f64,
-    /// Per second cubed.
+    /// Largest jerk, units of angle per second cubed.
     pub jerk: f64,
 }
 
 /// A moment of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct State {
-    /// Position.
+    /// In the unit of angle of the [`Limits`].
     pub position: f64,
-    /// Per second.
+    /// In units of angle per second, positive towards a higher position.
     pub velocity: f64,
-    /// Per second squared.
+    /// In units of angle per second squared, positive towards a higher position.
     pub acceleration: f64,
 }
 

@@ -34,7 +34,7 @@ const READY: &str = "ready";
 pub struct RingOptions {
     /// Interface to answer on.
     pub interface: String,
-    /// The devices.
+    /// Built-in ring whose devices answer.
     pub built_in: BuiltIn,
     /// Processor, the same as the master's: across two, every frame pays for a wake-up of an idle one.
     pub cpu: Option<usize>,

@@ -33,7 +33,7 @@ macro_rules! kinds {
 kinds! {
     /// No answer to the cycle's frame.
     FrameLost = 1, "no answer to the frame, {} in a row";
-    /// Wrong working counter.
+    /// The working counter is not the expected one, as when a device is gone.
     WorkingCounter = 2, "working counter {}, {} expected";
     /// A device left OP.
     DeviceState = 3, "device {} is in AL state {al}";
@@ -69,7 +69,7 @@ kinds! {
     PowerRemoved = 18, "every drive was without power {} cycles after the stop";
     /// A drive was in fault before it was enabled.
     FaultAcknowledged = 19, "drive of axis {} had fault {error} before it was enabled; acknowledged once";
-    /// A drive warns.
+    /// The warning bit (7) of a statusword has risen.
     DriveWarning = 20, "drive of axis {} warns, statusword {x}";
     /// A limit inside a drive is active.
     InternalLimit = 21, "drive of axis {} is at an internal limit (statusword bit 11), cycle {} in a row";

@@ -327,7 +327,7 @@ fn m26_a_limit_inside_a_drive_is_reported_at_once_and_stops_when_it_lasts() {
     assert_eq!(reactions, [[Reaction::None; 9].as_slice(), &[Reaction::QuickStop]].concat());
     assert_eq!(bench.kinds(), [EventKind::InternalLimit; 2]);
     assert_eq!((bench.log[1].value, bench.log[1].expected), (1, 10));
-    // Each time anew.
+    // A limit that comes and goes is reported each time, and stops nothing.
     let mut bench = Bench::new();
     for _ in 0..5 {
         assert_eq!(bench.cycle_of(&limited, |_| ()), Reaction::None);

@@ -13,7 +13,7 @@ const STRANGE_COMMANDS: u64 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Reaction {
-    /// Nothing: as planned.
+    /// The motion continues as planned.
     None = 0,
     /// The drives keep the setpoint they have; the reference continues with the next exchange that works.
     Hold = 1,

@@ -15,7 +15,7 @@ const EVENTS_EVERY: u64 = 32;
 pub(super) struct CycleLog {
     to_log: Sender<CycleSample, BATCH>,
     events_to_log: Sender<Events>,
-    /// Of this cycle.
+    /// Sample of the cycle under way; sent at its end if it is measured.
     pub(super) sample: CycleSample,
     batch: Batch<CycleSample, BATCH>,
     events: Events,
@@ -23,7 +23,6 @@ pub(super) struct CycleLog {
 }
 
 impl CycleLog {
-    /// Empty.
     pub(super) fn new(to_log: Sender<CycleSample, BATCH>, events_to_log: Sender<Events>) -> Self {
         let no_event = Event::new(0, EventKind::Recovered, 0, 0, Reaction::None);
         Self {

@@ -28,13 +28,13 @@ pub use trajectory::{Movement, PathPlan, TrajectoryTask};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Task {
-    /// Inverse dynamics.
+    /// Computes feed-forward torques by inverse dynamics.
     Dynamics = 0,
     /// EtherCAT cycle and supervision.
     Main = 1,
-    /// Setpoints.
+    /// Computes two setpoints a period, one for each cycle of the main task.
     Trajectory = 2,
-    /// Records.
+    /// Writes the samples and events of the other tasks into records.
     Log = 3,
 }
 

@@ -9,13 +9,13 @@ use crate::supervise::{Event, Reaction};
 pub enum Outcome {
     /// The whole plan was done.
     Done,
-    /// Stopped by request.
+    /// A stop of this category was requested before anything failed.
     Stopped(StopCategory),
     /// The supervision stopped it; this was the first cause.
     Faulted {
-        /// The strongest reaction.
+        /// The strongest reaction of the run.
         reaction: Reaction,
-        /// Its cause.
+        /// The first event that asked for a stop; a stronger reaction later keeps it.
         cause: Event,
     },
 }

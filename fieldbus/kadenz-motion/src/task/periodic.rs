@@ -27,7 +27,7 @@ pub struct Release {
 pub enum Flow {
     /// At the next release.
     Continue,
-    /// Never again.
+    /// The task ends; no further release comes.
     End,
 }
 
@@ -57,7 +57,7 @@ impl Overrun {
 
 /// Work that is done every period.
 pub trait Cyclic {
-    /// One period.
+    /// Does the work of one period; [`Cyclic::after_panic`] follows a panic in it.
     fn step(&mut self, release: Release) -> Flow;
 
     /// What happens to releases that passed.

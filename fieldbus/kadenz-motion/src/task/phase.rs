@@ -11,7 +11,7 @@ pub(super) enum Phase {
     Starting,
     /// The drives are on their way to operation.
     Enabling,
-    /// On the path.
+    /// The drives follow the path.
     Moving,
     /// Slowing on the path, then holding; `since` the arm stood.
     Halting { stood: Option<u64> },

@@ -83,7 +83,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Opens every queue.
+    /// Opens all nine queues; fails where the limits of Linux are too low (`ulimit -q`).
     pub fn open() -> Result<Self, QueueError> {
         let (setpoints_in, setpoints) = Queue::open("setpoints", AHEAD)?;
         let (torques_in, torques) = Queue::open("torques", SHORT)?;

@@ -28,7 +28,7 @@ pub enum Abort {
     /// Sub-index 0 must be 0 before the list is changed.
     #[error("sub-index cannot be written while sub-index 0 is not 0")]
     CountNotZero = 0x0601_0003,
-    /// No such object.
+    /// The dictionary has no object with this index.
     #[error("object does not exist")]
     NoObject = 0x0602_0000,
     /// The object cannot be mapped into process data.
@@ -46,13 +46,13 @@ pub enum Abort {
     /// Fewer bytes than the object has.
     #[error("length too low")]
     TooShort = 0x0607_0013,
-    /// No such sub-index.
+    /// The object has no entry with this sub-index.
     #[error("sub-index does not exist")]
     NoSubIndex = 0x0609_0011,
     /// Outside the object's range.
     #[error("value range exceeded")]
     Range = 0x0609_0030,
-    /// Unknown failure.
+    /// A failure that no other code describes.
     #[error("general error")]
     General = 0x0800_0000,
     /// Not in this state of the device.

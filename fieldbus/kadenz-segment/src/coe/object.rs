@@ -15,7 +15,7 @@ pub const TYPES: u16 = 0x1C00;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Shape {
-    /// One value.
+    /// One value, at sub-index 0.
     Variable = 7,
     /// Values of one type.
     Array = 8,
@@ -74,15 +74,15 @@ pub enum Value {
 /// One sub-index of an object, with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Sub-index.
+    /// Sub-index; entry 0 of an array or record counts the others.
     pub sub: u8,
-    /// Name.
+    /// Name, as SDO information gives it.
     pub name: String,
-    /// Type.
+    /// Type of the value; it gives a number its width and sign.
     pub data_type: DataType,
-    /// Rights.
+    /// Access by SDO, and whether the entry may be mapped.
     pub rights: Rights,
-    /// Value.
+    /// Present value, for SDO and application alike.
     pub value: Value,
     /// Numbers a write may give, as signed numbers; absent: all.
     pub allowed: Option<&'static [i64]>,
@@ -140,11 +140,11 @@ impl Entry {
 /// An object of the dictionary, with its entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Index.
+    /// Index, by which the dictionary is sorted.
     pub index: u16,
-    /// Name.
+    /// Name, as SDO information gives it.
     pub name: String,
-    /// Shape.
+    /// One value, an array or a record, as SDO information gives it.
     pub shape: Shape,
     /// Sub-indices, in order.
     pub entries: Vec<Entry>,
@@ -160,7 +160,7 @@ pub struct Handle {
 /// A change made by SDO, for the application to act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
-    /// Object.
+    /// Index of the object that was written.
     pub index: u16,
     /// Sub-index, or the first of a complete access.
     pub sub: u8,
@@ -449,7 +449,7 @@ impl Dictionary {
 pub struct Mapped {
     /// Object; 0 is a gap.
     pub index: u16,
-    /// Sub-index.
+    /// Sub-index of the mapped entry; means nothing in a gap.
     pub sub: u8,
     /// Length of the object in the process data, bits.
     pub bits: u8,

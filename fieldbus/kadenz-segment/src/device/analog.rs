@@ -18,7 +18,7 @@ pub fn input_pdos(channels: u8) -> Vec<Pdo> {
     vec![Pdo { index: 0x1A00, name: "inputs".into(), entries }]
 }
 
-/// Analogue outputs.
+/// Outputs of an analogue terminal: each keeps its last value until it is switched off.
 pub struct AnalogOutput {
     channels: Vec<Channel>,
     values: Vec<i16>,
@@ -64,7 +64,7 @@ impl Default for Signal {
     }
 }
 
-/// Analogue inputs.
+/// Inputs of an analogue terminal: the value on the wire, else the signal.
 pub struct AnalogInput {
     channels: Vec<Channel>,
     wired: Vec<Option<i16>>,

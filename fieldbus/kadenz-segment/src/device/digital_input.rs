@@ -19,7 +19,7 @@ struct Stamps {
     falling: Option<Handle>,
 }
 
-/// Digital inputs.
+/// Inputs of a digital terminal; stamped channels time each edge by the terminal's clock.
 pub struct DigitalInput {
     levels: Vec<Channel>,
     stamps: Vec<Stamps>,

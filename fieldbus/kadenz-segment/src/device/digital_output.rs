@@ -19,7 +19,7 @@ pub struct Edge {
 /// Edges kept until a reader fetches them after each step; more in one step are lost and counted.
 const EDGES: usize = 256;
 
-/// Digital outputs.
+/// Outputs of a digital terminal; each change of level is kept as an [`Edge`].
 pub struct DigitalOutput {
     channels: Vec<Channel>,
     levels: Vec<bool>,
@@ -81,7 +81,7 @@ impl DigitalOutput {
         }
     }
 
-    /// Edges since [`DigitalOutput::forget_edges`].
+    /// Edges since the ring last carried them to the inputs that are wired to this terminal.
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }

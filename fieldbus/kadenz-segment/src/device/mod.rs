@@ -32,13 +32,13 @@ pub enum Function {
     Coupler,
     /// A CiA 402 servo drive.
     Drive(Box<Drive>),
-    /// Digital outputs.
+    /// Digital outputs that keep the time of each edge.
     DigitalOutput(DigitalOutput),
     /// Digital inputs with time stamps.
     DigitalInput(Box<DigitalInput>),
-    /// Analogue outputs.
+    /// Analogue outputs of 16 bits.
     AnalogOutput(AnalogOutput),
-    /// Analogue inputs.
+    /// Analogue inputs of 16 bits: a wire, or a sine.
     AnalogInput(AnalogInput),
 }
 

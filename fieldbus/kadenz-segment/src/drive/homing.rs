@@ -7,7 +7,7 @@ pub const METHODS: [i64; 7] = [0, 17, 18, 33, 34, 35, 37];
 /// A homing run, by its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Homing {
-    /// Not started.
+    /// Waits for the start bit (4) of the controlword.
     #[default]
     Idle,
     /// Towards the limit switch, in this direction.
@@ -16,9 +16,9 @@ pub enum Homing {
     Leave(f64),
     /// To the next index pulse, in this direction, from this revolution.
     Index(f64, i64),
-    /// Home found.
+    /// Home found: bits 10 and 12 of the statusword.
     Attained,
-    /// Failed.
+    /// Failed, bit 13 of the statusword: an unusable method, or a switch before the index pulse.
     Error,
 }
 

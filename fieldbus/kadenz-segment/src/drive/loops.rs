@@ -33,7 +33,7 @@ pub enum Target {
     Velocity(f64, f64),
     /// Make a torque, N·m.
     Torque(f64),
-    /// Nothing.
+    /// Make no torque, and forget the integral.
     Off,
 }
 

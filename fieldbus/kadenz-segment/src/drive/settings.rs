@@ -17,7 +17,7 @@ pub struct DriveSettings {
     pub rated_torque_nm: f64,
     /// Largest torque, ‰ of the rated.
     pub max_torque_permille: u16,
-    /// Largest velocity, rad/s.
+    /// Largest velocity, rad/s; object 0x607F begins with it.
     pub max_velocity_rad_s: f64,
     /// Software limits, rad; absent: none.
     pub limits_rad: Option<[f64; 2]>,

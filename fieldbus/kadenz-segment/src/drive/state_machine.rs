@@ -6,13 +6,13 @@
 pub enum Power {
     /// After power-on; left by itself.
     NotReady,
-    /// No power stage.
+    /// The power stage is off, and may not be switched on yet.
     SwitchOnDisabled,
     /// Power may be applied.
     ReadyToSwitchOn,
     /// Power stage on, no torque.
     SwitchedOn,
-    /// Torque.
+    /// The motor has torque and follows the mode of operation.
     OperationEnabled,
     /// Braking, or braked, by quick stop.
     QuickStopActive,

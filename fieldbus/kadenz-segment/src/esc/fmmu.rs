@@ -46,11 +46,11 @@ pub(super) enum Covers {
     Nothing,
     /// All of it, and it is all bytes of a sync manager: the usual case.
     Whole {
-        /// Sync manager.
+        /// Number of the sync manager.
         manager: usize,
         /// First byte in the datagram.
         at: usize,
-        /// Bytes.
+        /// Bytes of the sync manager.
         length: usize,
     },
     /// A part of a sync manager, or more than one.

@@ -65,9 +65,9 @@ pub struct Esc {
     /// The reference's time as a frame brought it, and when. The loop that follows it works when the frame has left, or
     /// before anything else asks for the clock.
     reference: Option<([u8; 4], u64)>,
-    /// Process-data watchdog.
+    /// Process-data watchdog: registers 0x0400, 0x0420 and 0x0442.
     pub watchdog: Watchdog,
-    /// EEPROM contents.
+    /// Contents of the EEPROM, as the master reads them.
     pub sii: Sii,
     /// What the application has to look at.
     pub events: Events,

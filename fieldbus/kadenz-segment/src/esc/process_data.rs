@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// Its bytes.
+    /// The bytes of the part in the datagram's data; none where those end before.
     #[inline]
     pub(crate) fn of<'a>(&self, data: &'a mut [u8]) -> Option<&'a mut [u8]> {
         data.get_mut(self.at..)?.get_mut(..self.length)

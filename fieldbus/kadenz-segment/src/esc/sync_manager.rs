@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// First byte that a sync manager may guard: the outputs of a digital I/O interface (0x0F00, ETG.1000.4) have no buffers.
 pub const FIRST: usize = 0x0F00;
-/// Behind these outputs.
+/// First byte behind these outputs.
 const OUTPUTS_END: usize = 0x0F10;
 /// Bytes of a digital I/O interface: sync managers of so few lie close together, and overlap with their buffers.
 const DIGITAL: usize = 4;
@@ -84,7 +84,7 @@ impl SyncManager {
         self.start + self.length
     }
 
-    /// Control byte.
+    /// Control byte: buffers in bits 0 and 1, direction in bits 2 and 3.
     pub fn control(&self) -> u8 {
         self.control
     }

@@ -32,7 +32,7 @@ impl Watchdog {
         self.time_ns
     }
 
-    /// Complete outputs arrived.
+    /// Complete outputs arrived: its time begins anew.
     #[inline]
     pub(super) fn trigger(&mut self, now_ns: u64) {
         self.has_expired = false;

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// How an interface stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkState {
-    /// Frames pass.
+    /// It is up and has a link.
     Up,
     /// It is up, but has no link: no cable, or a peer that is down.
     NoCarrier,

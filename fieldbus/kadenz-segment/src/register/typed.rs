@@ -62,7 +62,7 @@ impl<T> From<Register<T>> for u16 {
 
 /// Values that a register can hold.
 pub trait Value: Copy {
-    /// Its bytes.
+    /// An array as long as the register.
     type Bytes: AsRef<[u8]>;
 
     /// From little-endian bytes; 0 if there are too few.

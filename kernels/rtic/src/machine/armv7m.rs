@@ -49,7 +49,7 @@ unsafe impl InterruptNumber for Interrupt {
 systick_monotonic!(Mono, 1_000); // the macro takes a literal only
 const _: () = assert!(TICK_HZ == 1_000);
 
-/// Starts the tick.
+/// Starts SysTick as RTIC's monotonic; called once.
 pub fn start_tick() {
     // SAFETY: called once, and nothing else in the image uses SysTick.
     let core = unsafe { cortex_m::Peripherals::steal() };

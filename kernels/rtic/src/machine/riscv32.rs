@@ -21,7 +21,7 @@ pub const NO_TURNS: Option<&CStr> =
 // ---- what RTIC asks of a device crate -----------------------------------------------------------
 /// The numbers that RTIC knows.
 pub mod interrupt {
-    /// The core's interrupts.
+    /// The one interrupt of the core that RTIC uses, by its number in `mcause`.
     #[derive(Clone, Copy)]
     #[repr(usize)]
     pub enum CoreInterrupt {
@@ -47,7 +47,7 @@ pub mod interrupt {
     // SAFETY: as above.
     unsafe impl riscv_types::CoreInterruptNumber for CoreInterrupt {}
 
-    /// The core.
+    /// The only core, which RTIC names when it raises the software interrupt.
     pub enum Hart {
         H0,
     }
@@ -194,7 +194,7 @@ impl TimerQueueBackend for Tick {
     }
 }
 
-/// The monotonic.
+/// The monotonic that tasks wait by: [`Tick`] with a rate.
 pub struct Mono;
 
 impl TimerQueueBasedMonotonic for Mono {

@@ -7,7 +7,7 @@ use crate::support::master::{Master, Sdo};
 use crate::support::segment;
 
 const ENABLED: u16 = 0x27;
-/// Internal limit active.
+/// Bit 11 of the statusword: an internal limit is active.
 const LIMITED: u16 = 1 << 11;
 const AXIS: usize = 0;
 
