@@ -34,8 +34,8 @@ def run(
     """A run whose figures each differ by a random factor; latencies in ns."""
     points = []
     for bench, level in levels.items():
-        own = level * np.exp(spread * rng.standard_normal())
-        values = own * rng.lognormal(0.0, 0.1, n)
+        run_level = level * np.exp(spread * rng.standard_normal())
+        values = run_level * rng.lognormal(0.0, 0.1, n)
         points.append(Point(bench, {"all": (step * np.round(values / step)).astype(np.uint32)}))
     return read_run(write_run(parent, manifest(LINUX), points))
 
@@ -54,9 +54,9 @@ def test_no_pair_of_single_runs_is_a_regression(tmp_path: Path) -> None:
     runs = [run(tmp_path / str(i), rng, {"itc/mutex": 3000}, 0.03, n=5000) for i in range(18)]
     codes: Counter[int] = Counter()
     for left, right in combinations(runs, 2):
-        found = compare_sides([left], [right], statistics=["median"])
-        codes[exit_code(found)] += 1
-        assert "--rounds 3" in found.points[0].reason
+        comparison = compare_sides([left], [right], statistics=["median"])
+        codes[exit_code(comparison)] += 1
+        assert "--rounds 3" in comparison.points[0].reason
     assert codes == {4: 153}
 
 
@@ -68,13 +68,13 @@ def test_single_runs_decide_on_no_target_whose_runs_differ(
     tier: Any, clock_class: Any, tmp_path: Path
 ) -> None:
     """A board may start in one of two modes: 40 or 85 us, with identical code."""
-    found = []
+    runs = []
     for name, ns in (("a", 40_000), ("b", 85_000)):
-        made = manifest(LINUX)
-        made.target.tier, made.clock.clock_class = tier, clock_class
+        document = manifest(LINUX)
+        document.target.tier, document.clock.clock_class = tier, clock_class
         point = Point("itc/queue", {"all": np.full(300, ns, dtype=np.uint32)})
-        found.append(read_run(write_run(tmp_path / name, made, [point])))
-    compared = compare_sides([found[0]], [found[1]], statistics=["median"])
+        runs.append(read_run(write_run(tmp_path / name, document, [point])))
+    compared = compare_sides([runs[0]], [runs[1]], statistics=["median"])
     (judged,) = compared.points
     assert judged.outcome == "inconclusive" and "--rounds 3" in judged.reason
     assert exit_code(compared) == 4
@@ -82,8 +82,8 @@ def test_single_runs_decide_on_no_target_whose_runs_differ(
 
 def test_single_runs_decide_when_the_spread_is_given(tmp_path: Path) -> None:
     pair = sides(tmp_path, 2, 1, [{"itc/mutex": 3000}, {"itc/mutex": 4500}], 0.03)
-    (made,) = compare_sides(*pair, statistics=["median"], between_runs=0.03).points
-    assert made.outcome == "worse"
+    (point,) = compare_sides(*pair, statistics=["median"], between_runs=0.03).points
+    assert point.outcome == "worse"
 
 
 def test_other_runs_of_the_same_system_show_the_spread(tmp_path: Path) -> None:
@@ -94,21 +94,21 @@ def test_other_runs_of_the_same_system_show_the_spread(tmp_path: Path) -> None:
     (damaged / "run.json").write_text("{")
     base = run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)
     slow, same = (run(tmp_path / "b", rng, {"itc/mutex": c}, 0.0) for c in (4500, 3100))
-    (made,) = compare_sides([base], [slow], statistics=["median"]).points
-    assert made.outcome == "worse" and made.comparison is not None
-    assert made.comparison.between_runs == pytest.approx(0.03, rel=0.8)
-    (made,) = compare_sides([base], [same], statistics=["median"]).points
-    assert made.outcome == "inconclusive" and "--rounds" not in made.reason
+    (point,) = compare_sides([base], [slow], statistics=["median"]).points
+    assert point.outcome == "worse" and point.comparison is not None
+    assert point.comparison.between_runs == pytest.approx(0.03, rel=0.8)
+    (point,) = compare_sides([base], [same], statistics=["median"]).points
+    assert point.outcome == "inconclusive" and "--rounds" not in point.reason
 
 
 def test_runs_of_other_systems_do_not_show_the_spread(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     for number in range(4):
-        made = manifest(LINUX)
-        made.conditions = under(load="disk" if number % 2 else "none")
-        made.host.kernel = made.host.kernel if number % 2 else "another"
+        document = manifest(LINUX)
+        document.conditions = under(load="disk" if number % 2 else "none")
+        document.host.kernel = document.host.kernel if number % 2 else "another"
         values = rng.lognormal(8.0, 0.1, 500).astype(np.uint32)
-        write_run(tmp_path, made, [Point("itc/mutex", {"all": values})])
+        write_run(tmp_path, document, [Point("itc/mutex", {"all": values})])
     pair = [[run(tmp_path, rng, {"itc/mutex": 3000}, 0.03)] for _ in range(2)]
     (point,) = compare_sides(*pair, statistics=["median"]).points
     assert point.outcome == "inconclusive" and "--rounds 3" in point.reason
@@ -120,9 +120,9 @@ def test_a_large_change_is_decided_in_three_rounds(tmp_path: Path) -> None:
     others = {f"itc/p{i}": 3000.0 for i in range(8)}
     decided = 0
     for seed in range(5):
-        made = sides(tmp_path, seed, 3, [one | others for one in levels], np.log(1.6))
-        found = compare_sides(*made, statistics=[0.99])
-        decided += sum(p.outcome == "worse" for p in found.points if p.bench < "d")
+        pair = sides(tmp_path, seed, 3, [level | others for level in levels], np.log(1.6))
+        comparison = compare_sides(*pair, statistics=[0.99])
+        decided += sum(p.outcome == "worse" for p in comparison.points if p.bench < "d")
     assert decided == 10
 
 
@@ -136,13 +136,13 @@ def test_a_change_below_the_clocks_step_is_found_by_the_mean(
     def coarse(level: float) -> Run:
         values = 1000 * np.floor(level + rng.random(20_000))
         points = [Point("itc/mutex", {"all": values.astype(np.uint32)})]
-        made = manifest(LINUX)
-        made.clock.resolution = STEP
-        return read_run(write_run(tmp_path, made, points))
+        document = manifest(LINUX)
+        document.clock.resolution = STEP
+        return read_run(write_run(tmp_path, document, points))
 
-    made = [[coarse(level) for _ in range(3)] for level in (left, right)]
-    found = compare_sides(*made, statistics=["median", 0.99])
-    mean, p99 = found.points
+    pair = [[coarse(level) for _ in range(3)] for level in (left, right)]
+    comparison = compare_sides(*pair, statistics=["median", 0.99])
+    mean, p99 = comparison.points
     assert (mean.statistic, mean.outcome) == ("mean", "worse")
     for figure, level in zip(mean.figures, (left, right), strict=True):
         assert figure == pytest.approx(level, rel=0.01)
@@ -151,14 +151,14 @@ def test_a_change_below_the_clocks_step_is_found_by_the_mean(
 
 def test_equal_readings_of_a_coarse_clock_do_not_prove_equality(tmp_path: Path) -> None:
     def steady() -> Run:
-        made = manifest(LINUX)
-        made.clock.resolution = STEP
+        document = manifest(LINUX)
+        document.clock.resolution = STEP
         values = np.full(2000, 3000, np.uint32)
-        return read_run(write_run(tmp_path, made, [Point("itc/mutex", {"all": values})]))
+        return read_run(write_run(tmp_path, document, [Point("itc/mutex", {"all": values})]))
 
     pair = [[steady() for _ in range(3)] for _ in range(2)]
-    (found,) = compare_sides(*pair, statistics=["median"]).points
-    assert found.outcome == "inconclusive" and "the clock's step" in found.reason
+    (point,) = compare_sides(*pair, statistics=["median"]).points
+    assert point.outcome == "inconclusive" and "the clock's step" in point.reason
 
 
 def test_counted_instructions_have_no_step(tmp_path: Path) -> None:

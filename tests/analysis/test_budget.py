@@ -94,8 +94,8 @@ def refused(text: str, *runs: Run) -> UsageError:
 
 
 def test_overheads_are_differences_of_maxima_and_minima(overheads: Run) -> None:
-    found = budget_of(task_set(), [overheads]).overheads
-    assert {name: one.ticks for name, one in found.items()} == {
+    costs = budget_of(task_set(), [overheads]).overheads
+    assert {name: cost.ticks for name, cost in costs.items()} == {
         "tick": 57 - 15,
         "release": 120 - 16 - (55 - 16),  # one release in a tick; of six each costs less
         "start": 168 - 42,
@@ -103,29 +103,29 @@ def test_overheads_are_differences_of_maxima_and_minima(overheads: Run) -> None:
         "blocking": 354 - 168 + 6,
         "jitter": (173 - 168) + 4,
     }
-    assert found["job"].source == "interference/job tasks=6, interference/sleep tasks=6"
+    assert costs["job"].source == "interference/job tasks=6, interference/sleep tasks=6"
 
 
 def test_bounds_by_hand(overheads: Run) -> None:
-    found = budget_of(task_set(), [overheads])
-    fast, slow = found.tasks
+    budget = budget_of(task_set(), [overheads])
+    fast, slow = budget.tasks
     assert (fast.period_ticks, slow.period_ticks) == (4, 10)
     assert (fast.deadline, slow.deadline) == (4 * TICK, 9 * TICK)
     # J + B + S + C, two ticks, one release of the other.
     assert fast.bound == 9 + 192 + 126 + TICK + 2 * 42 + 65
     assert slow.bound == 9 + 126 + TICK // 2 + (TICK + 447) + 2 * 42
-    assert found.schedulable
-    assert found.work == pytest.approx(0.3)
+    assert budget.schedulable
+    assert budget.work == pytest.approx(0.3)
 
 
 def test_an_overhead_by_hand_needs_no_record(tmp_path: Path) -> None:
-    points = [one for one in overhead_points() if one.bench != "interference/blocking"]
+    points = [point for point in overhead_points() if point.bench != "interference/blocking"]
     run = run_of(tmp_path, points)
     by_hand = '[overheads]\nblocking = "1000 instructions"\njitter = "0"\n'
     text = SET.replace("[[task]]", by_hand + "[[task]]", 1)
-    found = budget_of(task_set(text), [run]).overheads
-    assert (found["blocking"].ticks, found["blocking"].source) == (1000, "by hand")
-    assert found["jitter"].ticks == 0
+    costs = budget_of(task_set(text), [run]).overheads
+    assert (costs["blocking"].ticks, costs["blocking"].source) == (1000, "by hand")
+    assert costs["jitter"].ticks == 0
 
 
 def test_execution_times_come_from_the_records_of_a_run(overheads: Run, tmp_path: Path) -> None:
@@ -164,9 +164,9 @@ def test_what_cannot_be_held_against_a_run_is_refused(
     assert error.exit_code == 2
 
 
-@pytest.mark.parametrize("bench", sorted({one.bench for one in overhead_points()}))
+@pytest.mark.parametrize("bench", sorted({point.bench for point in overhead_points()}))
 def test_a_missing_measurement_names_its_command(bench: str, tmp_path: Path) -> None:
-    run = run_of(tmp_path, [one for one in overhead_points() if one.bench != bench])
+    run = run_of(tmp_path, [point for point in overhead_points() if point.bench != bench])
     error = refused(SET, run)
     assert f"no record of {bench}" in error.message
     assert error.remedy.startswith("kadenz run interference --target freertos/stm32f4@emulated")
@@ -180,7 +180,7 @@ def test_overheads_of_fewer_tasks_do_not_bound_a_larger_set(tmp_path: Path) -> N
 
 def test_a_sweep_that_never_met_a_tick_is_refused(tmp_path: Path) -> None:
     points = overhead_points()
-    sleep = next(one for one in points if one.bench == "interference/sleep")
+    sleep = next(point for point in points if point.bench == "interference/sleep")
     zeros = counts(0, 0)
     sleep.lanes = {"all": counts(281, 286), "all:phase": zeros, "all:ticks": zeros}
     assert "never met a tick" in refused(SET, run_of(tmp_path, points)).message
@@ -188,7 +188,7 @@ def test_a_sweep_that_never_met_a_tick_is_refused(tmp_path: Path) -> None:
 
 def test_a_sweep_without_phases_is_refused(tmp_path: Path) -> None:
     points = overhead_points()
-    blocking = next(one for one in points if one.bench == "interference/blocking")
+    blocking = next(point for point in points if point.bench == "interference/blocking")
     blocking.lanes = {"all": counts(170, 354)}
     assert "an older kadenz" in refused(SET, run_of(tmp_path, points)).message
 
@@ -229,10 +229,10 @@ def test_priorities_order_the_tasks(overheads: Run) -> None:
     short = SET.replace('deadline = "9 ms"', 'deadline = "3 ms"')
 
     def names(head: str, text: str = short) -> list[str]:
-        found = budget_of(
+        budget = budget_of(
             task_set(text.replace('name = "two"', f'name = "two"\n{head}')), [overheads]
         )
-        return [task.name for task in found.tasks]
+        return [task.name for task in budget.tasks]
 
     assert names("") == names('priorities = "deadline-monotonic"') == ["slow", "fast"]
     assert names('priorities = "rate-monotonic"') == ["fast", "slow"]
@@ -242,20 +242,20 @@ def test_priorities_order_the_tasks(overheads: Run) -> None:
 
 
 # ---- observed ------------------------------------------------------------------------------------
-def observed(found: Budget, folder: Path, responses: Sequence[tuple[int, int, int]]) -> Run:
+def observed(budget: Budget, folder: Path, responses: Sequence[tuple[int, int, int]]) -> Run:
     """A run of the workload with (response, task, job)."""
-    params, _ = workload_points(found)
+    params, _ = workload_points(budget)
     spans, tasks, jobs = (counts(*column) for column in zip(*responses, strict=True))
     lanes = {"all": spans, "all:task": tasks, "all:job": jobs}
     return run_of(folder, [Point("workload/taskset", lanes, params)])
 
 
 def test_observed_responses_are_shown_next_to_their_bounds(overheads: Run, tmp_path: Path) -> None:
-    found = budget_of(task_set(), [overheads])
-    params, samples = workload_points(found)
+    budget = budget_of(task_set(), [overheads])
+    params, samples = workload_points(budget)
     assert (params["period1_ticks"], params["work2"]) == (4, 500_000)
     assert samples == 5 + 2  # 20 ticks
-    run = observed(found, tmp_path / "run", [(1_000_400, 1, 0), (1_000_100, 1, 1), (900, 2, 0)])
+    run = observed(budget, tmp_path / "run", [(1_000_400, 1, 0), (1_000_100, 1, 1), (900, 2, 0)])
     fast, slow = budget_of(task_set(), [overheads, run]).tasks
     assert fast.observed is not None
     assert slow.observed is not None
@@ -265,9 +265,9 @@ def test_observed_responses_are_shown_next_to_their_bounds(overheads: Run, tmp_p
 
 
 def test_a_job_above_its_bound_is_found(overheads: Run, tmp_path: Path) -> None:
-    found = budget_of(task_set(), [overheads])
-    bound = int(found.tasks[0].bound)
-    run = observed(found, tmp_path / "run", [(bound, 1, 0), (bound + 1, 1, 7)])
+    budget = budget_of(task_set(), [overheads])
+    bound = int(budget.tasks[0].bound)
+    run = observed(budget, tmp_path / "run", [(bound, 1, 0), (bound + 1, 1, 7)])
     fast, slow = budget_of(task_set(), [overheads, run]).tasks
     assert fast.exceeds
     assert fast.observed is not None
@@ -276,8 +276,8 @@ def test_a_job_above_its_bound_is_found(overheads: Run, tmp_path: Path) -> None:
 
 
 def test_the_workload_of_another_set_is_not_taken(overheads: Run, tmp_path: Path) -> None:
-    found = budget_of(task_set(), [overheads])
-    run = observed(found, tmp_path / "run", [(1, 1, 0)])
+    budget = budget_of(task_set(), [overheads])
+    run = observed(budget, tmp_path / "run", [(1, 1, 0)])
     other = task_set(SET.replace("1000000 instructions", "1000001 instructions"))
     assert [task.observed for task in budget_of(other, [overheads, run]).tasks] == [None, None]
 
@@ -312,12 +312,12 @@ def textbook(*tasks: tuple[str, str, str]) -> str:
 def test_response_times_of_textbooks(
     tasks: list[tuple[str, str, str]], bound: int, met: bool, odd: int, tmp_path: Path
 ) -> None:
-    points = [one for one in overhead_points() if one.bench != "interference/tick"]
+    points = [point for point in overhead_points() if point.bench != "interference/tick"]
     periods = counts(*[TICK - 1] * odd, *[TICK] * (20 - odd))
     points += [Point("interference/tick", {"tick": counts(55), "period": periods})]
-    found = budget_of(task_set(textbook(*tasks)), [run_of(tmp_path, points)])
-    assert found.tasks[-1].bound == bound * found.tick
-    assert found.schedulable is met
+    budget = budget_of(task_set(textbook(*tasks)), [run_of(tmp_path, points)])
+    assert budget.tasks[-1].bound == bound * budget.tick
+    assert budget.schedulable is met
 
 
 # ---- a blocking that is no bound -----------------------------------------------------------------
@@ -325,10 +325,10 @@ RESOURCE = '[[task.section]]\nresource = "bus"\nlength = "300 instructions"\n'
 
 
 def test_a_set_that_locks_resources_is_undecided(overheads: Run) -> None:
-    found = budget_of(task_set(SET + RESOURCE), [overheads])
-    assert [one.name for one in found.undecided] == ["fast"]  # nothing blocks the least urgent
-    assert not found.schedulable
-    assert breaks_first(found, changes_of(found)) is None
+    budget = budget_of(task_set(SET + RESOURCE), [overheads])
+    assert [task.name for task in budget.undecided] == ["fast"]  # nothing blocks the least urgent
+    assert not budget.schedulable
+    assert breaks_first(budget, changes_of(budget)) is None
     by_hand = SET.replace("[[task]]", '[overheads]\nblocking = "900 instructions"\n[[task]]', 1)
     assert budget_of(task_set(by_hand + RESOURCE), [overheads]).schedulable
 
@@ -338,41 +338,41 @@ def test_a_set_whose_services_were_profiled_is_undecided(
 ) -> None:
     longest = Overhead(269, "critical/semaphore-give")
     monkeypatch.setattr("kadenz.analysis.overheads.longest_section", lambda _: longest)
-    found = budget_of(task_set(), [overheads])
-    assert found.overheads["blocking"].ticks == 269 + 22  # and a tick after the lock
-    assert [one.name for one in found.undecided] == ["fast"]
-    assert not found.late
+    budget = budget_of(task_set(), [overheads])
+    assert budget.overheads["blocking"].ticks == 269 + 22  # and a tick after the lock
+    assert [task.name for task in budget.undecided] == ["fast"]
+    assert not budget.late
 
 
 # ---- sensitivity ---------------------------------------------------------------------------------
 def test_each_limit_is_the_last_value_that_meets_every_deadline(overheads: Run) -> None:
-    found = budget_of(task_set(), [overheads])
-    changes = {one.what: one for one in changes_of(found)}
-    for place, task in enumerate(found.tasks):
+    budget = budget_of(task_set(), [overheads])
+    changes = {change.what: change for change in changes_of(budget)}
+    for place, task in enumerate(budget.tasks):
         limit = changes[f"execution of {task.name}"].limit
         assert limit is not None
         for execution, met in ((limit, True), (limit + 0.01, False)):
-            model = [*found.model]
+            model = [*budget.model]
             model[place] = type(model[place])(
                 execution, task.period, task.deadline, task.urgency, 0.0
             )
-            assert schedulable(model, found.kernel) == met
+            assert schedulable(model, budget.kernel) == met
     # The slow task meets two jobs of the fast one from a period of 1.5 ticks and more on.
     assert changes["period of fast"].limit == 2 * TICK
-    first = breaks_first(found, list(changes.values()))
+    first = breaks_first(budget, list(changes.values()))
     assert first is changes["period of fast"]
     assert first.share == -0.5
 
 
 def test_an_unschedulable_set_says_what_would_help(overheads: Run) -> None:
     text = SET.replace('deadline = "9 ms"', 'deadline = "1 ms"').replace('"4 ms"', '"2 ms"')
-    found = budget_of(task_set(text), [overheads])
-    assert [task.margin >= 0 for task in found.tasks] == [True, True]
+    budget = budget_of(task_set(text), [overheads])
+    assert [task.margin >= 0 for task in budget.tasks] == [True, True]
     tight = text.replace('execution = "0.5 kernel ticks"', 'execution = "0.9999 kernel ticks"')
-    found = budget_of(task_set(tight), [overheads])
-    assert not found.schedulable
-    changes = {one.what: one for one in changes_of(found)}
-    assert breaks_first(found, list(changes.values())) is None
+    budget = budget_of(task_set(tight), [overheads])
+    assert not budget.schedulable
+    changes = {change.what: change for change in changes_of(budget)}
+    assert breaks_first(budget, list(changes.values())) is None
     slow = changes["execution of slow"]
     assert slow.limit is not None
     assert slow.limit < 999_900
@@ -393,5 +393,5 @@ def test_blocking_by_resources() -> None:
     assert blocking_times(uses, 3, "inherit", 10) == min(7 + 4 + 20, 5 + 7 + 20)
     assert blocking_times(uses, 2, "ceiling", 100) == 7  # low holds b at the rank of high
     assert blocking_times(uses, 1, "inherit", 10) == 0
-    own = [Use("middle", 2, "c", 9), Use("low", 1, "d", 9)]
-    assert blocking_times(own, 3, "inherit", 10) == 0  # nobody above uses them
+    unshared = [Use("middle", 2, "c", 9), Use("low", 1, "d", 9)]
+    assert blocking_times(unshared, 3, "inherit", 10) == 0  # nobody above uses them

@@ -28,28 +28,28 @@ from tests.synthetic import (
 )
 
 
-def run_of(parent: Path, made: Manifest, centre: float, seed: int = 1, n: int = 2000) -> Run:
+def run_of(parent: Path, document: Manifest, centre: float, seed: int = 1, n: int = 2000) -> Run:
     values = nanoseconds(centre, n, np.random.default_rng(seed))
-    return read_run(write_run(parent, made, [Point("itc/mutex", {"all": values})]))
+    return read_run(write_run(parent, document, [Point("itc/mutex", {"all": values})]))
 
 
 def test_a_slower_candidate_is_worse(tmp_path: Path) -> None:
-    found = compare_sides(
+    comparison = compare_sides(
         [run_of(tmp_path, manifest(LINUX), 3000)],
         [run_of(tmp_path, manifest(LINUX), 3600, 2)],
         between_runs=0.001,
     )
-    median = next(p for p in found.points if p.statistic == "median")
-    assert median.outcome == "worse" and found.regressions >= 1
+    median = next(p for p in comparison.points if p.statistic == "median")
+    assert median.outcome == "worse" and comparison.regressions >= 1
     assert median.comparison is not None and median.comparison.ratio is not None
     assert median.comparison.ratio.low > 1.05
 
 
 def test_the_same_distribution_is_equivalent(tmp_path: Path) -> None:
     sides = [run_of(tmp_path, manifest(LINUX), 3000, seed, 20_000) for seed in (1, 2)]
-    found = compare_sides([sides[0]], [sides[1]], statistics=["median"], between_runs=0.001)
-    assert [p.outcome for p in found.points] == ["equivalent"]
-    assert found.regressions == found.inconclusive == 0
+    comparison = compare_sides([sides[0]], [sides[1]], statistics=["median"], between_runs=0.001)
+    assert [p.outcome for p in comparison.points] == ["equivalent"]
+    assert comparison.regressions == comparison.inconclusive == 0
 
 
 def test_figures_of_a_side_are_in_its_unit(tmp_path: Path) -> None:
@@ -64,20 +64,20 @@ def test_two_clock_classes_are_shown_without_ratio_or_verdict(tmp_path: Path) ->
         run_of(tmp_path, manifest(HIFIVE1), 900),
         run_of(tmp_path, manifest(LINUX), 900),
     )
-    found = compare_sides([board], [linux])
-    assert {p.outcome for p in found.points} == {"not-comparable"}
-    assert all(p.comparison is None and None not in p.figures for p in found.points)
-    assert all(p.effect is None for p in found.points)
-    assert "instruction and hosted" in found.points[0].reason
-    assert found.inconclusive == len(found.points)
+    comparison = compare_sides([board], [linux])
+    assert {p.outcome for p in comparison.points} == {"not-comparable"}
+    assert all(p.comparison is None and None not in p.figures for p in comparison.points)
+    assert all(p.effect is None for p in comparison.points)
+    assert "instruction and hosted" in comparison.points[0].reason
+    assert comparison.inconclusive == len(comparison.points)
 
 
 def test_instructions_of_two_instruction_sets_have_no_ratio(tmp_path: Path) -> None:
     sides = [run_of(tmp_path, manifest(target), 900) for target in (HIFIVE1, STM32F4)]
-    found = compare_sides(sides[:1], sides[1:])
-    assert {p.outcome for p in found.points} == {"not-comparable"}
-    assert all(p.comparison is None and None not in p.figures for p in found.points)
-    assert "riscv and armv7m" in found.points[0].reason
+    comparison = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in comparison.points} == {"not-comparable"}
+    assert all(p.comparison is None and None not in p.figures for p in comparison.points)
+    assert "riscv and armv7m" in comparison.points[0].reason
 
 
 def test_cycles_of_two_timing_models_have_no_ratio(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_cycles_of_two_timing_models_have_no_ratio(tmp_path: Path) -> None:
         document.clock.clock_class = "cycle-model"
         document.clock.model = ModelEntry(name=name, title=name, parameters={}, checked="")
         sides.append(run_of(tmp_path, document, 900))
-    found = compare_sides(sides[:1], sides[1:])
-    assert {p.outcome for p in found.points} == {"not-comparable"}
-    assert "models ibex and cortex-m4" in found.points[0].reason
+    comparison = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in comparison.points} == {"not-comparable"}
+    assert "models ibex and cortex-m4" in comparison.points[0].reason
 
 
 def test_the_clocks_own_figures_are_context(tmp_path: Path) -> None:
@@ -98,40 +98,40 @@ def test_the_clocks_own_figures_are_context(tmp_path: Path) -> None:
         values = np.full(500, cost, np.uint32)
         points = [Point("clock/read-cost", {"all": values}), Point("itc/mutex", {"all": values})]
         sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), points)))
-    found = compare_sides(sides[:1], sides[1:], statistics=["median"])
-    assert [(p.bench, p.outcome) for p in found.points] == [
+    comparison = compare_sides(sides[:1], sides[1:], statistics=["median"])
+    assert [(p.bench, p.outcome) for p in comparison.points] == [
         ("clock/read-cost", "context"),
         ("itc/mutex", "worse"),
     ]
-    assert found.points[0].figures == (20, 90) and found.points[0].comparison is None
-    assert found.count("context") == 1 and found.judged and not found.notes
+    assert comparison.points[0].figures == (20, 90) and comparison.points[0].comparison is None
+    assert comparison.count("context") == 1 and comparison.judged and not comparison.notes
 
 
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_benchmark_with_a_note_on_either_side_is_not_judged(tmp_path: Path, side: int) -> None:
     sides = [run_of(tmp_path, manifest(HIFIVE1), centre) for centre in (900, 1900)]
     sides[side].manifest.benchmark_notes = {"itc/mutex": "the timer's grid"}
-    found = compare_sides(sides[:1], sides[1:])
-    assert {p.outcome for p in found.points} == {"context"} and not found.judged
-    assert found.notes == (("itc/mutex", "the timer's grid"),)
-    assert all(None not in p.figures for p in found.points)
+    comparison = compare_sides(sides[:1], sides[1:])
+    assert {p.outcome for p in comparison.points} == {"context"} and not comparison.judged
+    assert comparison.notes == (("itc/mutex", "the timer's grid"),)
+    assert all(None not in p.figures for p in comparison.points)
 
 
 def test_runs_of_several_targets_are_matched_by_target(tmp_path: Path) -> None:
     left = [run_of(tmp_path, manifest(t), 900) for t in (HIFIVE1, STM32F4)]
     right = [run_of(tmp_path, manifest(t), 900) for t in (STM32F4, HIFIVE1)]
-    found = compare_sides(left, right, statistics=["median"])
-    assert {p.target.split(" ")[0] for p in found.points} == {HIFIVE1["name"], STM32F4["name"]}
-    assert [made.differences for made in found.configurations] == [(), ()]
+    comparison = compare_sides(left, right, statistics=["median"])
+    assert {p.target.split(" ")[0] for p in comparison.points} == {HIFIVE1["name"], STM32F4["name"]}
+    assert [configuration.differences for configuration in comparison.configurations] == [(), ()]
 
 
 def test_one_board_against_another_is_matched_point_by_point(tmp_path: Path) -> None:
-    found = compare_sides(
+    comparison = compare_sides(
         [run_of(tmp_path, manifest(HIFIVE1), 900)], [run_of(tmp_path, manifest(STM32F4), 700)]
     )
-    assert found.points[0].target == f"{HIFIVE1['name']} → {STM32F4['name']}"
-    (made,) = found.configurations
-    assert ("target", "board") in {(d.group, d.key) for d in made.differences}
+    assert comparison.points[0].target == f"{HIFIVE1['name']} → {STM32F4['name']}"
+    (configuration,) = comparison.configurations
+    assert ("target", "board") in {(d.group, d.key) for d in configuration.differences}
 
 
 def test_sides_without_a_common_target_are_refused(tmp_path: Path) -> None:
@@ -143,8 +143,9 @@ def test_sides_without_a_common_target_are_refused(tmp_path: Path) -> None:
 def test_several_runs_per_side_count_as_runs(tmp_path: Path) -> None:
     left = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (1, 2, 3)]
     right = [run_of(tmp_path, manifest(LINUX), 3000, seed) for seed in (4, 5, 6)]
-    made = compare_sides(left, right, statistics=["median"]).points[0].comparison
-    assert made is not None and (made.baseline_runs, made.candidate_runs) == (3, 3)
+    comparison = compare_sides(left, right, statistics=["median"]).points[0].comparison
+    assert comparison is not None
+    assert (comparison.baseline_runs, comparison.candidate_runs) == (3, 3)
 
 
 def test_an_invalid_record_has_no_verdict(tmp_path: Path) -> None:
@@ -157,9 +158,9 @@ def test_an_invalid_record_has_no_verdict(tmp_path: Path) -> None:
             [Point("itc/mutex", {"all": values}, status="invalid", reason="not proved")],
         )
     )
-    found = compare_sides([good], [bad])
-    assert {p.outcome for p in found.points} == {"not-comparable"}
-    assert "not proved" in found.points[0].reason
+    comparison = compare_sides([good], [bad])
+    assert {p.outcome for p in comparison.points} == {"not-comparable"}
+    assert "not proved" in comparison.points[0].reason
 
 
 def test_points_of_only_one_side_are_listed(tmp_path: Path) -> None:
@@ -169,8 +170,8 @@ def test_points_of_only_one_side_are_listed(tmp_path: Path) -> None:
         manifest(LINUX),
         [Point("itc/mutex", {"all": values}), Point("itc/pipe", {"all": values})],
     )
-    found = compare_sides([run_of(tmp_path, manifest(LINUX), 3000)], [read_run(more)])
-    assert not found.only_baseline and "itc/pipe" in found.only_candidate[0].name
+    comparison = compare_sides([run_of(tmp_path, manifest(LINUX), 3000)], [read_run(more)])
+    assert not comparison.only_baseline and "itc/pipe" in comparison.only_candidate[0].name
 
 
 def test_identical_runs_of_an_emulator_are_equivalent_even_in_the_tail(tmp_path: Path) -> None:
@@ -180,8 +181,8 @@ def test_identical_runs_of_an_emulator_are_equivalent_even_in_the_tail(tmp_path:
         read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
         for _ in range(2)
     ]
-    found = compare_sides([sides[0]], [sides[1]])
-    assert {p.outcome for p in found.points} == {"equivalent"}
+    comparison = compare_sides([sides[0]], [sides[1]])
+    assert {p.outcome for p in comparison.points} == {"equivalent"}
 
 
 def test_identical_samples_of_real_time_prove_nothing(tmp_path: Path) -> None:
@@ -190,8 +191,8 @@ def test_identical_samples_of_real_time_prove_nothing(tmp_path: Path) -> None:
         read_run(write_run(tmp_path, manifest(LINUX), [Point("a/b", {"all": values})]))
         for _ in range(2)
     ]
-    found = compare_sides([sides[0]], [sides[1]], statistics=[0.99])
-    assert found.points[0].outcome == "inconclusive"
+    comparison = compare_sides([sides[0]], [sides[1]], statistics=[0.99])
+    assert comparison.points[0].outcome == "inconclusive"
 
 
 def test_a_nonlinear_sweep_names_the_size_and_the_deviation(tmp_path: Path) -> None:
@@ -216,9 +217,9 @@ def test_identical_batches_of_an_emulator_need_no_ten_samples(tmp_path: Path) ->
     }
     point = Point("micro/task-switch", lanes, {"iterations": 50_000})
     sides = [read_run(write_run(tmp_path, manifest(HIFIVE1), [point])) for _ in range(2)]
-    (made,) = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points
-    assert (made.outcome, made.lane) == ("equivalent", "per iteration")
-    assert made.figures == ((6_450_758 - 250_017) / 50_000,) * 2
+    (median,) = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points
+    assert (median.outcome, median.lane) == ("equivalent", "per iteration")
+    assert median.figures == ((6_450_758 - 250_017) / 50_000,) * 2
 
 
 def test_a_slower_batch_of_five_is_found(tmp_path: Path) -> None:
@@ -230,9 +231,9 @@ def test_a_slower_batch_of_five_is_found(tmp_path: Path) -> None:
         }
         point = Point("micro/task-switch", lanes, {"iterations": 50_000})
         sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
-    found = compare_sides([sides[0]], [sides[1]], statistics=["median"])
-    assert found.regressions == 1 and "exact" in found.points[0].reason
-    assert found.points[0].figures[1] == (7_000_000 - 9) / 50_000
+    comparison = compare_sides([sides[0]], [sides[1]], statistics=["median"])
+    assert comparison.regressions == 1 and "exact" in comparison.points[0].reason
+    assert comparison.points[0].figures[1] == (7_000_000 - 9) / 50_000
 
 
 def test_a_slower_empty_loop_alone_is_not_a_slower_switch(tmp_path: Path) -> None:
@@ -244,8 +245,8 @@ def test_a_slower_empty_loop_alone_is_not_a_slower_switch(tmp_path: Path) -> Non
         }
         point = Point("micro/task-switch", lanes, {"iterations": 50_000})
         sides.append(read_run(write_run(tmp_path, manifest(HIFIVE1), [point])))
-    (made,) = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points
-    assert (made.outcome, made.figures) == ("equivalent", (120.0, 120.0))
+    (median,) = compare_sides([sides[0]], [sides[1]], statistics=["median"]).points
+    assert (median.outcome, median.figures) == ("equivalent", (120.0, 120.0))
 
 
 def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
@@ -253,46 +254,48 @@ def test_unaccounted_samples_are_not_compared(tmp_path: Path) -> None:
     bad.manifest.records[0].lanes[0].planned += 5
     write_manifest(bad.path, bad.manifest, sync=False)
     bad = read_run(bad.path)
-    (made,) = compare_sides([good], [bad], statistics=["median"]).points
-    assert made.outcome == "not-comparable" and "unaccounted" in made.reason
+    (median,) = compare_sides([good], [bad], statistics=["median"]).points
+    assert median.outcome == "not-comparable" and "unaccounted" in median.reason
 
 
-def struck(folder: Path, extra: int, made: Manifest | None = None, n: int = 5_000) -> Run:
+def struck(folder: Path, extra: int, document: Manifest | None = None, n: int = 5_000) -> Run:
     """A series that repeats itself, with six strikes: p99.9 depends on a single one."""
     values = (7_400 + 300 * (np.arange(n) % 4)).astype(np.uint32)
     values[n // 12 :: n // 6] += np.uint32(extra)
     return read_run(
-        write_run(folder, made or manifest(HIFIVE1), [Point("cyclic/x", {"all": values})])
+        write_run(folder, document or manifest(HIFIVE1), [Point("cyclic/x", {"all": values})])
     )
 
 
 def test_exact_figures_decide_if_no_interval_does(
     tmp_path: Path,
 ) -> None:
-    found = compare_sides([struck(tmp_path, 300)], [struck(tmp_path, 195_000)], statistics=[0.999])
-    (made,) = found.points
-    assert made.outcome == "worse" and made.exact and found.regressions == 1
-    assert made.figures[1] is not None and made.figures[1] > 200_000
-    assert made.reason.startswith("exact for this plan")
+    comparison = compare_sides(
+        [struck(tmp_path, 300)], [struck(tmp_path, 195_000)], statistics=[0.999]
+    )
+    (tail,) = comparison.points
+    assert tail.outcome == "worse" and tail.exact and comparison.regressions == 1
+    assert tail.figures[1] is not None and tail.figures[1] > 200_000
+    assert tail.reason.startswith("exact for this plan")
     short = [struck(tmp_path, extra, n=1_500) for extra in (300, 195_000)]
-    (made,) = compare_sides(short[:1], short[1:], statistics=[0.999]).points
-    assert made.exact and made.reason.endswith("too few samples for an interval")
+    (tail,) = compare_sides(short[:1], short[1:], statistics=[0.999]).points
+    assert tail.exact and tail.reason.endswith("too few samples for an interval")
     back = compare_sides([struck(tmp_path, 195_000)], [struck(tmp_path, 300)], statistics=[0.999])
     assert [point.outcome for point in back.points] == ["better"]
 
 
 def test_without_repetition_it_stays_undecided(tmp_path: Path) -> None:
     sides = [struck(tmp_path, extra, manifest(LINUX)) for extra in (300, 195_000)]
-    (made,) = compare_sides(sides[:1], sides[1:], statistics=[0.999]).points
-    assert made.outcome == "inconclusive" and not made.exact
+    (tail,) = compare_sides(sides[:1], sides[1:], statistics=[0.999]).points
+    assert tail.outcome == "inconclusive" and not tail.exact
 
 
 def test_emulated_runs_that_differ_have_no_exact_figures(
     tmp_path: Path,
 ) -> None:
     left = [struck(tmp_path, extra) for extra in (300, 400)]
-    (made,) = compare_sides(left, [struck(tmp_path, 195_000)], statistics=[0.999]).points
-    assert not made.repeats and not made.exact
+    (tail,) = compare_sides(left, [struck(tmp_path, 195_000)], statistics=[0.999]).points
+    assert not tail.repeats and not tail.exact
 
 
 def test_an_exact_change_needs_no_holm_correction(tmp_path: Path) -> None:
@@ -308,8 +311,8 @@ def test_an_exact_change_needs_no_holm_correction(tmp_path: Path) -> None:
             )
         return read_run(write_run(tmp_path, manifest(HIFIVE1), points))
 
-    found = compare_sides([side(0)], [side(90)], statistics=[0.99])
-    outcomes = [point.outcome for point in found.points]
+    comparison = compare_sides([side(0)], [side(90)], statistics=[0.99])
+    outcomes = [point.outcome for point in comparison.points]
     assert outcomes[0] == "worse" and set(outcomes[1:]) == {"equivalent"}
 
 
@@ -328,8 +331,8 @@ def test_the_step_of_a_host_clock_shows_although_its_readings_are_rounded(
         for number in range(3):
             steps = rng.integers(6, 12, 500) + 2 * (rng.random(500) < 0.05 * side)
             values = np.round(steps * step).astype(np.uint32)
-            made = manifest(LINUX, clock=clock, id=f"{side}-{number}")
-            runs.append(read_run(write_run(tmp_path, made, [Point("a/b", {"all": values})])))
+            document = manifest(LINUX, clock=clock, id=f"{side}-{number}")
+            runs.append(read_run(write_run(tmp_path, document, [Point("a/b", {"all": values})])))
         sides.append(runs)
     (point,) = compare_sides(*sides, statistics=["median"]).points
     assert point.statistic == "mean"  # instead of a median that the step hides

@@ -31,7 +31,7 @@ def counted(bench: str, windows: list[int], operations: list[int]) -> Point:
     return Point(bench, lanes, {"window_us": 1000})
 
 
-def made(folder: Path) -> Path:
+def workload_run(folder: Path) -> Path:
     sampled = np.array([900, 1000, 1100, 1000] * 50, np.uint32)
     points = [
         counted("thread-metric/cooperative", [1_000_000, 1_100_000], [1000, 1000]),
@@ -42,16 +42,16 @@ def made(folder: Path) -> Path:
 
 
 def test_one_operation_takes_the_windows_over_the_count(tmp_path: Path) -> None:
-    result = analyse(read_run(made(tmp_path)))
-    found = result.records[0].structure(Windows)
-    assert found is not None
-    assert (found.windows, found.operations, found.per_operation) == (2, 2000, 1050.0)
-    assert (found.low, found.high) == (1000.0, 1100.0)
+    result = analyse(read_run(workload_run(tmp_path)))
+    totals = result.records[0].structure(Windows)
+    assert totals is not None
+    assert (totals.windows, totals.operations, totals.per_operation) == (2, 2000, 1050.0)
+    assert (totals.low, totals.high) == (1000.0, 1100.0)
     assert result.records[1].structure(Windows) is None
 
 
 def test_the_rule_and_the_samples_stand_in_one_row(tmp_path: Path) -> None:
-    table = thread_metric.workload_table([("A", analyse(read_run(made(tmp_path))))])
+    table = thread_metric.workload_table([("A", analyse(read_run(workload_run(tmp_path))))])
     assert table is not None
     rows = {row[1].text: [cell.text for cell in row] for row in table.rows}
     assert set(rows) == {"cooperative", "basic"}
@@ -61,7 +61,7 @@ def test_the_rule_and_the_samples_stand_in_one_row(tmp_path: Path) -> None:
 
 
 def test_show_says_what_one_operation_takes(tmp_path: Path) -> None:
-    folder = str(made(tmp_path))
+    folder = str(workload_run(tmp_path))
     text = CliRunner().invoke(cli, ["show", folder]).output
     assert "2,000 operations, 1.050 each" in text
     assert "Thread-Metric" in text
@@ -72,15 +72,15 @@ def test_show_says_what_one_operation_takes(tmp_path: Path) -> None:
 
 def side(parent: Path, word: str, operations: int, target: dict[str, str]) -> list[Run]:
     """Three runs of this Linux with `operations` in a window, or one of a target that repeats."""
-    found = []
+    runs = []
     for number in range(3 if target is LINUX else 1):
         noise = np.random.default_rng(number).integers(0, 5, 12) * (target is LINUX)
         point = counted(
-            "thread-metric/basic", [1_000_000] * 12, [int(operations + one) for one in noise]
+            "thread-metric/basic", [1_000_000] * 12, [int(operations + extra) for extra in noise]
         )
-        made = manifest(target, id=f"{word}-{number}")
-        found.append(read_run(write_run(parent, made, [point])))
-    return found
+        document = manifest(target, id=f"{word}-{number}")
+        runs.append(read_run(write_run(parent, document, [point])))
+    return runs
 
 
 @pytest.mark.parametrize("target", [LINUX, STM32F4], ids=["real", "repeats"])
@@ -88,7 +88,7 @@ def test_windows_of_one_length_are_judged_by_their_operations(
     tmp_path: Path, target: dict[str, str]
 ) -> None:
     """Half of the operations in the same time is a regression, in compare, gate and limits."""
-    old, new = (side(tmp_path, *one, target) for one in (("old", 1000), ("new", 500)))
+    old, new = (side(tmp_path, *variant, target) for variant in (("old", 1000), ("new", 500)))
     (median, _) = compare_sides(old, new).points
     assert (median.statistic, median.outcome) == ("median", "worse")
     assert median.figures[1] == pytest.approx(2.0 * (median.figures[0] or 0.0), rel=0.01)
@@ -118,16 +118,16 @@ def two_cores(parent: Path, word: str, *, first: int, second: int, counts: bool 
     if counts:
         for core, operations in (("core0", first), ("core1", second)):
             lanes[f"{core}:operations"] = np.full(12, operations, np.uint32)
-    made = manifest(STM32F4, id=word)
-    return read_run(write_run(parent, made, [Point("my/count", lanes, cold=2)]))
+    document = manifest(STM32F4, id=word)
+    return read_run(write_run(parent, document, [Point("my/count", lanes, cold=2)]))
 
 
 def test_each_core_is_judged_by_its_own_operations(tmp_path: Path) -> None:
     """A regression of the second core alone is one; cold windows do not count."""
     old = two_cores(tmp_path, "old", first=1000, second=1000)
     new = two_cores(tmp_path, "new", first=1000, second=500)
-    found = {p.lane: p for p in compare_sides([old], [new], statistics=("median",)).points}
-    assert {lane: point.outcome for lane, point in found.items()} == {
+    points = {p.lane: p for p in compare_sides([old], [new], statistics=("median",)).points}
+    assert {lane: point.outcome for lane, point in points.items()} == {
         "core0 per operation": "equivalent",
         "core1 per operation": "worse",
     }
@@ -146,6 +146,6 @@ def test_windows_and_operations_are_never_compared(tmp_path: Path, turned: bool)
         [two_cores(tmp_path, "with", first=1000, second=1000)],
         [two_cores(tmp_path, "without", first=0, second=0, counts=False)],
     ]
-    found = compare_sides(*(sides[::-1] if turned else sides), statistics=("median",))
-    assert {point.outcome for point in found.points} <= {"not-comparable", "inconclusive"}
-    assert all("instead of" in point.reason for point in found.points)
+    comparison = compare_sides(*(sides[::-1] if turned else sides), statistics=("median",))
+    assert {point.outcome for point in comparison.points} <= {"not-comparable", "inconclusive"}
+    assert all("instead of" in point.reason for point in comparison.points)

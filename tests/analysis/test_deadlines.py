@@ -41,18 +41,18 @@ def first(run: Run, *asked: str) -> RecordResult:
 
 
 def misses(run: Run, *asked: str) -> Misses:
-    found = first(run, *asked).misses
-    assert found is not None
-    return found
+    figures = first(run, *asked).misses
+    assert figures is not None
+    return figures
 
 
 def test_the_rate_is_over_the_cycles_planned_of_that_benchmark(tmp_path: Path) -> None:
     clock = Point("clock/read-cost", {"all": np.full(1500, 20, np.uint32)})
     run = run_of(tmp_path, clock, cyclic(missed=tuple(range(0, 1000, 10))))
     result = analyse(run)
-    found = result.records[1].misses
-    assert found is not None and result.records[0].misses is None
-    assert (found.planned, found.missed, found.share) == (2000, 100, 0.05)
+    figures = result.records[1].misses
+    assert figures is not None and result.records[0].misses is None
+    assert (figures.planned, figures.missed, figures.share) == (2000, 100, 0.05)
     (warning,) = [w for w in result.warnings if w.code == "samples-missed"]
     assert "100 of 2,000 cycles did not happen" in warning.message
 
@@ -64,21 +64,21 @@ def test_cycle_numbers_may_be_floats_and_invalid_ones_make_the_rate_unknown(
     point = cyclic(missed=tuple(range(0, 2000, 100)))
     point.lanes = {name: values.astype(np.float64) for name, values in point.lanes.items()}
     point.lanes["core0:cycle"][7] += spoil
-    found = misses(run_of(tmp_path, point), "100us")
-    assert found.missed == 20
-    assert (found.rate is None) == (spoil != 0.0)
+    figures = misses(run_of(tmp_path, point), "100us")
+    assert figures.missed == 20
+    assert (figures.rate is None) == (spoil != 0.0)
 
 
 def test_a_cycle_that_did_not_happen_and_one_that_ended_late_both_miss(tmp_path: Path) -> None:
-    found = misses(run_of(tmp_path, cyclic(missed=(5, 6), late=(40, 41, 42))), "100us")
-    assert (found.never, found.late, found.missed, found.measured) == (2, 3, 5, 1998)
+    figures = misses(run_of(tmp_path, cyclic(missed=(5, 6), late=(40, 41, 42))), "100us")
+    assert (figures.never, figures.late, figures.missed, figures.measured) == (2, 3, 5, 1998)
 
 
 def test_the_period_is_the_default_deadline_of_periodic_work(tmp_path: Path) -> None:
-    found = misses(run_of(tmp_path, cyclic(late=(3,))))
-    assert found.deadline is not None
-    assert str(found.deadline) == "1,000 µs (period)"
-    assert (found.late, found.missed) == (0, 0)  # 300 µs are within its period
+    figures = misses(run_of(tmp_path, cyclic(late=(3,))))
+    assert figures.deadline is not None
+    assert str(figures.deadline) == "1,000 µs (period)"
+    assert (figures.late, figures.missed) == (0, 0)  # 300 µs are within its period
 
 
 def test_the_deadline_and_the_point_are_of_the_period_that_the_kernel_gave(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_each_thread_has_the_deadline_of_its_own_period(tmp_path: Path) -> None:
 
 
 def test_the_command_line_overrides_the_campaign_which_overrides_the_period(tmp_path: Path) -> None:
-    own = DeadlineEntry(quantity="200us", origin="campaign")
-    run = run_of(tmp_path, replace(cyclic(late=(3,)), deadline=own))
+    campaign = DeadlineEntry(quantity="200us", origin="campaign")
+    run = run_of(tmp_path, replace(cyclic(late=(3,)), deadline=campaign))
     assert str(misses(run).deadline) == "200 µs (campaign)" and misses(run).late == 1
     other = misses(run, "1us", "cyclic/* period_us=1000=0.4ms")
     assert str(other.deadline) == "0.4 ms (command line)" and other.late == 0
@@ -116,19 +116,19 @@ def test_no_miss_gives_the_one_sided_bound(tmp_path: Path) -> None:
 
 
 def test_a_single_burst_does_not_determine_the_rate(tmp_path: Path) -> None:
-    found = misses(run_of(tmp_path, cyclic(missed=tuple(range(500, 800)))))
-    assert found.share == 0.15 and found.rate is None
-    assert "300 misses worth 1 independent" in found.reason
+    figures = misses(run_of(tmp_path, cyclic(missed=tuple(range(500, 800)))))
+    assert figures.share == 0.15 and figures.rate is None
+    assert "300 misses worth 1 independent" in figures.reason
 
 
 def test_a_pause_of_all_threads_is_one_occasion(tmp_path: Path) -> None:
     starts = np.arange(20, 2000, 90)
     late = np.concatenate([starts, starts + 1, starts + 2])
-    one = cyclic(late=tuple(late))
-    lanes = one.lanes | {f"core{i}": one.lanes["core0"] for i in range(1, 4)}
+    thread = cyclic(late=tuple(late))
+    lanes = thread.lanes | {f"core{i}": thread.lanes["core0"] for i in range(1, 4)}
     together, alone = (
         misses(run_of(tmp_path / str(len(point.lanes)), point), "100us").rate
-        for point in (replace(one, lanes=lanes), one)
+        for point in (replace(thread, lanes=lanes), thread)
     )
     assert together is not None and alone is not None
     assert together.high / together.low > 0.9 * alone.high / alone.low
@@ -137,17 +137,17 @@ def test_a_pause_of_all_threads_is_one_occasion(tmp_path: Path) -> None:
 def test_not_measured_is_not_missed(tmp_path: Path) -> None:
     stopped = replace(cyclic(1102), not_measured=2898, reason="stopped on request")
     run = run_of(tmp_path, stopped)
-    found = misses(run)
-    assert (found.planned, found.measured, found.missed) == (4000, 1102, 0)
-    assert found.not_measured == 2898 and found.rate is not None
+    figures = misses(run)
+    assert (figures.planned, figures.measured, figures.missed) == (4000, 1102, 0)
+    assert figures.not_measured == 2898 and figures.rate is not None
     result = analyse(run)
     assert "1,102 of 4,000 measured" in result.records[0].notes
     assert not [w for w in result.warnings if w.code == "samples-missed"]
 
 
 def test_cold_cycles_are_excluded(tmp_path: Path) -> None:
-    found = misses(run_of(tmp_path, replace(cyclic(late=(0, 900)), cold=2)), "100us")
-    assert (found.cold, found.cold_late, found.late, found.planned) == (2, 1, 1, 1998)
+    figures = misses(run_of(tmp_path, replace(cyclic(late=(0, 900)), cold=2)), "100us")
+    assert (figures.cold, figures.cold_late, figures.late, figures.planned) == (2, 1, 1, 1998)
 
 
 def test_instructions_are_only_compared_with_instructions(tmp_path: Path) -> None:
@@ -159,16 +159,16 @@ def test_instructions_are_only_compared_with_instructions(tmp_path: Path) -> Non
 
 def test_figures_of_another_quantity_use_the_targets_overrun_count(tmp_path: Path) -> None:
     """A following error in degrees belongs to a cycle of a real clock."""
-    found = misses(run_of(tmp_path / "a", replace(cyclic(), unit="deg")))
-    assert (found.late, found.missed) == (0, 0) and found.rate is not None
-    found = misses(run_of(tmp_path / "b", replace(cyclic(), unit="deg", overrun=4)))
-    assert found.late == 4 and found.rate is None
+    figures = misses(run_of(tmp_path / "a", replace(cyclic(), unit="deg")))
+    assert (figures.late, figures.missed) == (0, 0) and figures.rate is not None
+    figures = misses(run_of(tmp_path / "b", replace(cyclic(), unit="deg", overrun=4)))
+    assert figures.late == 4 and figures.rate is None
 
 
 def counted(parent: Path, clock_class: Any, hz: int, unit: str, point: Point) -> Run:
-    made = manifest(HIFIVE1)
-    made.clock.clock_class, made.clock.hz, made.clock.unit = clock_class, hz, unit
-    return read_run(write_run(parent, made, [point]))
+    document = manifest(HIFIVE1)
+    document.clock.clock_class, document.clock.hz, document.clock.unit = clock_class, hz, unit
+    return read_run(write_run(parent, document, [point]))
 
 
 @pytest.mark.parametrize(
@@ -181,11 +181,11 @@ def test_a_period_is_no_deadline_of_a_clock_that_keeps_no_time(
     """1 ms is a million instructions of an emulator, and 168,000 cycles of the chip."""
     run = counted(tmp_path / "a", clock_class, 0, unit, replace(cyclic(), overrun=4))
     assert first(run).misses is None
-    found = misses(counted(tmp_path / "b", clock_class, 0, unit, cyclic(missed=(3,))))
-    assert (found.never, found.late, found.deadline) == (1, None, None)
+    figures = misses(counted(tmp_path / "b", clock_class, 0, unit, cyclic(missed=(3,))))
+    assert (figures.never, figures.late, figures.deadline) == (1, None, None)
     stated = replace(cyclic(), deadline=DeadlineEntry(quantity="100us", origin="campaign"))
-    found = misses(counted(tmp_path / "c", clock_class, 0, unit, stated))
-    assert found.late is None and "cannot be compared" in found.sentence
+    figures = misses(counted(tmp_path / "c", clock_class, 0, unit, stated))
+    assert figures.late is None and "cannot be compared" in figures.sentence
     with pytest.raises(UsageError, match="cannot be compared"):
         check_asked([parse_deadline("100us")], [run])
 
@@ -200,17 +200,17 @@ def test_a_simulated_core_at_a_stated_clock_is_judged(tmp_path: Path) -> None:
 def test_unrecorded_gaps_leave_the_rate_unknown(tmp_path: Path) -> None:
     point = cyclic(missed=(1, 2))
     bare = replace(point, lanes={"core0": point.lanes["core0"]})
-    found = misses(run_of(tmp_path, bare))
-    assert found.missed == 2 and found.rate is None
-    assert "not recorded" in found.reason
+    figures = misses(run_of(tmp_path, bare))
+    assert figures.missed == 2 and figures.rate is None
+    assert "not recorded" in figures.reason
 
 
 def test_without_a_deadline_missed_samples_are_counted_and_late_ones_unknown(
     tmp_path: Path,
 ) -> None:
     point = Point("itc/queue", {"all": np.full(50, 9, np.uint32)}, missed=3)
-    found = misses(run_of(tmp_path, point))
-    assert (found.never, found.late, found.deadline) == (3, None, None)
+    figures = misses(run_of(tmp_path, point))
+    assert (figures.never, figures.late, figures.deadline) == (3, None, None)
 
 
 def test_runs_of_one_point_are_pooled_and_their_spread_widens_the_interval(tmp_path: Path) -> None:
@@ -219,11 +219,11 @@ def test_runs_of_one_point_are_pooled_and_their_spread_widens_the_interval(tmp_p
         for i, step in enumerate((100, 50, 20))
     ]
     pairs = [(run, run.manifest.records[0]) for run in runs]
-    found = point_misses(pairs, [parse_deadline("100us")])
-    assert found is not None and found.rate is not None
-    assert (found.planned, found.missed) == (6000, 160)
+    figures = point_misses(pairs, [parse_deadline("100us")])
+    assert figures is not None and figures.rate is not None
+    assert (figures.planned, figures.missed) == (6000, 160)
     # 20, 40 and 100 misses per run: no single run predicts the others' rate.
-    assert found.rate.low < 20 / 2000 and found.rate.high > 100 / 2000
+    assert figures.rate.low < 20 / 2000 and figures.rate.high > 100 / 2000
 
 
 @pytest.mark.parametrize(

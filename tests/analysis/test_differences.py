@@ -24,26 +24,26 @@ from tests.synthetic import HIFIVE1, LINUX, Point, manifest, under, write_run
 
 def full() -> Manifest:
     """A manifest in which every field has a value."""
-    made = manifest(LINUX)
+    document = manifest(LINUX)
     spread = m.Distribution(n=1, min=1.0, median=1.0, max=1.0)
-    made.clock = msgspec.structs.replace(
-        made.clock,
+    document.clock = msgspec.structs.replace(
+        document.clock,
         instructions_per_count=2.0,
         resolution=spread,
         read_cost=spread,
         model=m.ModelEntry(name="m", title="t", parameters={"refill": (1, 3)}, checked="by hand"),
         rate=m.RateEntry(against="x", hz=1.0, low=0.9, high=1.1, tolerance_ppm=20.0),
     )
-    assert made.build is not None
-    made.build.parts = [m.PartEntry(part="kernel", files=3, sha256="a" * 64, version="v1")]
-    made.build.footprint = [
+    assert document.build is not None
+    document.build.parts = [m.PartEntry(part="kernel", files=3, sha256="a" * 64, version="v1")]
+    document.build.footprint = [
         m.FootprintEntry(part="kernel", file="list.c", code=4, stored=4, resident=0)
     ]
-    made.build.objects = [m.ObjectEntry(kind="task", type="tcb", bytes=80, plus="its stack")]
-    made.emulator = m.EmulatorEntry(name="qemu", version="10", arguments=["-icount", "shift=0"])
-    made.conditions = under(load="disk", temperature="20 °C")
-    made.warnings = [m.Warning(code="smt", message="m", remedy="r")]
-    made.loads = [
+    document.build.objects = [m.ObjectEntry(kind="task", type="tcb", bytes=80, plus="its stack")]
+    document.emulator = m.EmulatorEntry(name="qemu", version="10", arguments=["-icount", "shift=0"])
+    document.conditions = under(load="disk", temperature="20 °C")
+    document.warnings = [m.Warning(code="smt", message="m", remedy="r")]
+    document.loads = [
         m.LoadEntry(
             name="disk", title="t", workers=2, command=["fio"], cpus=[1], settings={"size": "1"},
             counter="c", unit="MB/s", idle_rate=0.0, rate=9.0, rate_before=9.0, least=1.0,
@@ -52,23 +52,23 @@ def full() -> Manifest:
         )
     ]  # fmt: skip
     item = m.TuningItem(key="k", what="w", count=1, was="0", value="1", state="applied")
-    made.tuning = m.TuningEntry(
+    document.tuning = m.TuningEntry(
         profile="latency", title="t", sha256="b" * 64, cpus="1", applied="now", complete=True,
         items=[item], at_start=["x"], at_end=["y"],
     )  # fmt: skip
-    made.preflight = [
+    document.preflight = [
         m.PreflightEntry(code="smt", verdict="good", effect="e", invalidates=["medians"])
     ]
-    made.benchmark_notes = {"itc/mutex": "a note"}
-    made.events = [
+    document.benchmark_notes = {"itc/mutex": "a note"}
+    document.events = [
         m.EventEntry(
             kind="k", reaction="r", count=1, first_cycle=1, last_cycle=1, least=[], greatest=[]
         )
     ]
-    made.call = m.CallEntry(arguments=["x"], folder="/")
-    made.resumed = [m.ResumeEntry(at="now", reason="r", kept=[10])]
-    made.records = [record()]
-    return made
+    document.call = m.CallEntry(arguments=["x"], folder="/")
+    document.resumed = [m.ResumeEntry(at="now", reason="r", kept=[10])]
+    document.records = [record()]
+    return document
 
 
 def record() -> m.RecordEntry:
@@ -102,16 +102,16 @@ def mutated(value: Any) -> Any:
     return [*value, "x"]
 
 
-def places(made: Any, path: str = "") -> Iterator[tuple[str, Any, str]]:
+def places(struct: Any, path: str = "") -> Iterator[tuple[str, Any, str]]:
     """Every field: its path, the object that has it, its name."""
-    for field in msgspec.structs.fields(made):
-        value, below = getattr(made, field.name), f"{path}.{field.name}".lstrip(".")
+    for field in msgspec.structs.fields(struct):
+        value, below = getattr(struct, field.name), f"{path}.{field.name}".lstrip(".")
         entries = value if isinstance(value, list) else [value]
-        if any(isinstance(one, msgspec.Struct) for one in entries):
-            for one in entries:
-                yield from places(one, below)
+        if any(isinstance(entry, msgspec.Struct) for entry in entries):
+            for entry in entries:
+                yield from places(entry, below)
         else:
-            yield below, made, field.name
+            yield below, struct, field.name
 
 
 PATHS = [path for path, _, _ in places(full())]
@@ -125,7 +125,7 @@ def cannot_matter(path: str) -> bool:
 @pytest.mark.parametrize("path", PATHS)
 def test_a_changed_field_is_a_difference_unless_a_reason_excludes_it(path: str) -> None:
     left, right = full(), full()
-    changed, name = next((one, name) for at, one, name in places(right) if at == path)
+    changed, name = next((entry, name) for at, entry, name in places(right) if at == path)
     assert getattr(changed, name) is not None, f"{path}: `full` gives it no value"
     setattr(changed, name, mutated(getattr(changed, name)))
     assert (differences([left, right]) == []) == cannot_matter(path)
@@ -148,31 +148,31 @@ def test_only_arguments_that_are_not_shared_are_shown_unless_their_order_differs
     left, right = manifest(HIFIVE1), manifest(HIFIVE1)
     assert left.emulator and right.emulator and left.build and right.build
     right.emulator.arguments = ["-icount", "shift=3"]
-    (found,) = differences([left, right])
-    assert (found.group, found.key, found.values) == (
+    (difference,) = differences([left, right])
+    assert (difference.group, difference.key, difference.values) == (
         *("emulator", "arguments"),
         ("shift=0", "shift=3"),
     )
     right.emulator.arguments = left.emulator.arguments
     left.build.flags, right.build.flags = "-O2 -O0", "-O0 -O2"
-    (found,) = differences([left, right])
-    assert found.values == ("-O2 -O0", "-O0 -O2")
+    (difference,) = differences([left, right])
+    assert difference.values == ("-O2 -O0", "-O0 -O2")
 
 
 def changed_run(folder: Path, change: str) -> Run:
     """A run of a model with one thing changed."""
-    made = manifest({**HIFIVE1, "name": "freertos/stm32f4@emulated"})
+    document = manifest({**HIFIVE1, "name": "freertos/stm32f4@emulated"})
     parameters = {"flash_wait": (5, 5) if change == "model" else (0, 5)}
-    made.clock.model = m.ModelEntry(name="m4", title="M4", parameters=parameters, checked="no")
-    assert made.emulator is not None
+    document.clock.model = m.ModelEntry(name="m4", title="M4", parameters=parameters, checked="no")
+    assert document.emulator is not None
     if change == "arguments":
-        made.emulator.arguments = ["-icount", "shift=3"]
+        document.emulator.arguments = ["-icount", "shift=3"]
     values = np.arange(900, 1100, dtype=np.uint32)
     points = [
         Point(bench, {"all": values}, {"size_bytes": 60}, cold=40 if change == "cold" else 1)
         for bench in ("itc/queue", "itc/mutex")
     ]
-    return read_run(write_run(folder, made, points))
+    return read_run(write_run(folder, document, points))
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,11 @@ def test_a_model_its_emulator_and_cold_samples_are_configuration(
     tmp_path: Path, change: str, row: str, command: str
 ) -> None:
     left, right = changed_run(tmp_path / "a", ""), changed_run(tmp_path / "b", change)
-    words: dict[str, list[str | Path]] = {
+    arguments: dict[str, list[str | Path]] = {
         "compare": [left.path, right.path],
         "gate": [right.path, "--against", left.path],
     }
-    answer = kadenz(command, *words[command])
+    answer = kadenz(command, *arguments[command])
     assert row in " ".join(answer.stdout.split())
     assert ("the configurations are the same" in answer.stdout) == (not change)
 

@@ -47,10 +47,10 @@ def test_one_missing_edge_neither_changes_the_rate_nor_makes_a_wave(
 ) -> None:
     """At 3,012.4 ppm the given numbers were once overruled by aliased ones: -890.3 ppm."""
     times, cycles = planted(1, ppm, 1)
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles if numbered else None)
-    assert made.rate_error_ppm.value == pytest.approx(ppm, abs=0.05)
-    assert made.holes == int(cycles[-1] - cycles[0]) + 1 - N
-    assert not made.disturbances.waves and not made.disturbances.periodic
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles if numbered else None)
+    assert edge_jitter.rate_error_ppm.value == pytest.approx(ppm, abs=0.05)
+    assert edge_jitter.holes == int(cycles[-1] - cycles[0]) + 1 - N
+    assert not edge_jitter.disturbances.waves and not edge_jitter.disturbances.periodic
 
 
 @pytest.mark.parametrize("ppm", [-0.95 * MOST_RATE_PPM, 0.95 * MOST_RATE_PPM, 3_012.4, 17.0])
@@ -75,17 +75,19 @@ def test_beyond_the_range_missing_cycles_are_not_counted(
     with pytest.raises(Undefined, match=said) as caught:
         jitter_of_edges(times, 1000.0, 1e-3)
     assert caught.value.cause == "missing"
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles)
-    assert made.rate_error_ppm.value == pytest.approx(ppm, abs=0.1), "numbers need no counting"
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles)
+    assert edge_jitter.rate_error_ppm.value == pytest.approx(ppm, abs=0.1), (
+        "numbers need no counting"
+    )
 
 
 def test_cycle_numbers_are_corrected_where_the_times_contradict_them() -> None:
     times, cycles = planted(4, 3_012.4, 5)
     times[7_000:] += round(3 * 1e6 * 1.0030124)
     times[15_000:] += round(2 * 1e6 * 1.0030124)
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles)
-    assert made.rate_error_ppm.value == pytest.approx(3_012.4, abs=0.05)
-    assert "at edge 7,000 (from 0): +5 cycles there and in 1 more place," in made.notes[0]
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=cycles)
+    assert edge_jitter.rate_error_ppm.value == pytest.approx(3_012.4, abs=0.05)
+    assert "at edge 7,000 (from 0): +5 cycles there and in 1 more place," in edge_jitter.notes[0]
 
 
 def test_a_spurious_edge_is_not_counted_as_a_cycle() -> None:
@@ -101,8 +103,10 @@ def test_relative_sleeps_are_reported_with_the_place_of_the_shift() -> None:
     quiet, _ = jitter_of_edges(times, 1000.0, 1e-3)
     assert quiet.notes == ()
     times[9_000:] += 300_000
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3)
-    assert "at edge 9,000 (from 0) the times shift permanently by +0.3 periods" in made.notes[0]
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    assert (
+        "at edge 9,000 (from 0) the times shift permanently by +0.3 periods" in edge_jitter.notes[0]
+    )
 
 
 @pytest.mark.parametrize("sd", [600.0, 5e4])
@@ -111,10 +115,10 @@ def test_late_edges_and_outages_cause_no_permanent_shift(sd: float) -> None:
     times = np.sort(times)
     times[5_000:5_005] += np.array([900, 700, 500, 300, 200]) * 900
     times[12_000:] += 5_000 * 999_930
-    made, _ = jitter_of_edges(np.sort(times), 1000.0, 1e-3)
-    assert not any("permanently" in note for note in made.notes)
-    assert made.holes == 5_000
-    assert made.rate_error_ppm.covers(-70.0)
+    edge_jitter, _ = jitter_of_edges(np.sort(times), 1000.0, 1e-3)
+    assert not any("permanently" in note for note in edge_jitter.notes)
+    assert edge_jitter.holes == 5_000
+    assert edge_jitter.rate_error_ppm.covers(-70.0)
 
 
 # ---- order --------------------------------------------------------------------------------------
@@ -152,17 +156,17 @@ def test_the_beat_of_a_coarse_clock_is_reported_as_clock_step(ratio: float) -> N
     """Steps of 3.3 sd were once reported as a wave in 39 of 40 series."""
     beats = 0
     for seed in range(8):
-        made, _ = jitter_of_edges(coarse(seed, ratio), 1000.0, 1e-3)
-        beats += len(made.disturbances.waves)
-        assert all(wave.of_step for wave in made.disturbances.waves)
+        edge_jitter, _ = jitter_of_edges(coarse(seed, ratio), 1000.0, 1e-3)
+        beats += len(edge_jitter.disturbances.waves)
+        assert all(wave.of_step for wave in edge_jitter.disturbances.waves)
     assert beats >= 7, "the beat is there"
 
 
 def test_a_real_wave_on_a_coarse_clock_stays_a_wave() -> None:
     times = coarse(1, 3.3) + np.round(400.0 * np.sin(np.arange(N) / 47.3 * 2.0 * np.pi)).astype(int)
     times = times // 990 * 990
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3)
-    real = [wave for wave in made.disturbances.waves if not wave.of_step]
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    real = [wave for wave in edge_jitter.disturbances.waves if not wave.of_step]
     assert len(real) == 1 and real[0].every == pytest.approx(47.3, rel=1e-3)
 
 

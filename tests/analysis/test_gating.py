@@ -58,22 +58,22 @@ def test_one_failure_outweighs_the_rest(tmp_path: Path) -> None:
         ]
         return read_run(write_run(tmp_path, manifest(LINUX), points))
 
-    made = gate([side(1.3)], [side(1.0)], statistics=["median"], between_runs=TOLD)
-    assert (made.outcome, made.count("fail"), made.count("pass")) == ("fail", 1, 3)
+    verdict = gate([side(1.3)], [side(1.0)], statistics=["median"], between_runs=TOLD)
+    assert (verdict.outcome, verdict.count("fail"), verdict.count("pass")) == ("fail", 1, 3)
 
 
 def test_a_point_that_was_not_measured_does_not_pass(tmp_path: Path) -> None:
     base = run_of(tmp_path, 3000), run_of(tmp_path, 3000, bench="itc/pipe")
-    made = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"], between_runs=TOLD)
-    assert made.outcome == "inconclusive"
-    assert any("not measured" in check.reason for check in made.checks)
+    verdict = gate([run_of(tmp_path, 3000, 2)], base, statistics=["median"], between_runs=TOLD)
+    assert verdict.outcome == "inconclusive"
+    assert any("not measured" in check.reason for check in verdict.checks)
 
 
 def test_a_partial_run_does_not_pass(tmp_path: Path) -> None:
     run = run_of(tmp_path, 3000)
     run.manifest.partial, run.manifest.partial_reason = True, "interrupted"
-    made = limited(run, "itc/mutex median < 1ms")
-    assert (made.outcome, made.count("pass")) == ("inconclusive", 1)
+    verdict = limited(run, "itc/mutex median < 1ms")
+    assert (verdict.outcome, verdict.count("pass")) == ("inconclusive", 1)
 
 
 def test_an_invalid_record_does_not_pass(tmp_path: Path) -> None:
@@ -99,9 +99,9 @@ def test_a_limit(tmp_path: Path, limit: str, outcome: str) -> None:
 
 
 def test_a_missed_cycle_has_no_maximum(tmp_path: Path) -> None:
-    made = limited(run_of(tmp_path, 3000, missed=1), "itc/mutex max < 10s")
-    assert made.outcome == "inconclusive"
-    assert "missed" in made.checks[0].reason
+    verdict = limited(run_of(tmp_path, 3000, missed=1), "itc/mutex max < 10s")
+    assert verdict.outcome == "inconclusive"
+    assert "missed" in verdict.checks[0].reason
 
 
 def test_each_lane_is_checked_against_the_limit(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_each_lane_is_checked_against_the_limit(tmp_path: Path) -> None:
         f"core{i}": nanoseconds(3000 + 5000 * i, 4000, rng) for i in (0, 1)
     }
     run = read_run(write_run(tmp_path, manifest(LINUX), [Point("cyclic/x", lanes)]))
-    made = limited(run, "cyclic/x median < 5us")
-    assert [(c.lane, c.outcome) for c in made.checks] == [("core0", "pass"), ("core1", "fail")]
+    verdict = limited(run, "cyclic/x median < 5us")
+    assert [(c.lane, c.outcome) for c in verdict.checks] == [("core0", "pass"), ("core1", "fail")]
 
 
 def test_byte_identical_runs_pass_even_in_the_tail(tmp_path: Path) -> None:
@@ -139,9 +139,9 @@ def test_the_clock_of_a_run_is_not_judged(tmp_path: Path) -> None:
         )
         for cost in (30, 60)
     ]
-    made = gate(sides[1:], sides[:1], statistics=["median"], between_runs=TOLD)
-    assert [check.bench for check in made.checks] == ["itc/mutex"]
-    assert made.outcome == "pass"
+    verdict = gate(sides[1:], sides[:1], statistics=["median"], between_runs=TOLD)
+    assert [check.bench for check in verdict.checks] == ["itc/mutex"]
+    assert verdict.outcome == "pass"
 
 
 def test_emulation_is_exact(tmp_path: Path) -> None:
@@ -190,9 +190,9 @@ def test_many_points_at_the_limit_do_not_fail_by_chance(tmp_path: Path) -> None:
         )
         for centre in (30_000, 31_500)
     ]
-    made = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"], between_runs=TOLD)
-    assert made.outcome == "inconclusive"
-    assert any("on its own" in check.reason for check in made.checks)
+    verdict = gate([sides[1]], [sides[0]], max_worse=0.05, statistics=["median"], between_runs=TOLD)
+    assert verdict.outcome == "inconclusive"
+    assert any("on its own" in check.reason for check in verdict.checks)
 
 
 @pytest.mark.parametrize(("extra", "outcome"), [(300, "pass"), (800, "pass"), (195_000, "fail")])
@@ -206,11 +206,11 @@ def test_limits_and_baselines_agree_on_exact_figures(
         values[416::833] += np.uint32(more)
         return read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("a/b", {"all": values})]))
 
-    base, made = run(250), run(extra)
-    figure = float(np.quantile(made.samples(made.manifest.records[0], 0), 0.999))
+    base, candidate = run(250), run(extra)
+    figure = float(np.quantile(candidate.samples(candidate.manifest.records[0], 0), 0.999))
     assert figure > 8_000
-    held = gate([made], [base], max_worse=0.1, statistics=[0.999])
-    assert (held.outcome, limited(made, "a/b p99.9 < 9350 instructions").outcome) == (
+    held = gate([candidate], [base], max_worse=0.1, statistics=[0.999])
+    assert (held.outcome, limited(candidate, "a/b p99.9 < 9350 instructions").outcome) == (
         outcome,
         outcome,
     )
@@ -219,6 +219,6 @@ def test_limits_and_baselines_agree_on_exact_figures(
 
 def test_one_run_per_side_of_a_varying_machine_fails_no_gate(tmp_path: Path) -> None:
     base, slow = (run_of(tmp_path / str(c), c, c) for c in (3000, 3300))
-    made = gate([slow], [base], max_worse=0.05, statistics=["median"])
-    assert made.outcome == "inconclusive"
-    assert "--rounds 3" in made.checks[0].reason
+    verdict = gate([slow], [base], max_worse=0.05, statistics=["median"])
+    assert verdict.outcome == "inconclusive"
+    assert "--rounds 3" in verdict.checks[0].reason

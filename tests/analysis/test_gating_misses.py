@@ -41,21 +41,21 @@ def checked(run: Run, limit: str, *deadlines: str) -> Check:
     ],
 )
 def test_a_limit_on_misses(tmp_path: Path, deadline: str, limit: str, outcome: str) -> None:
-    made = checked(run_of(tmp_path, cyclic(late=LATE)), limit, deadline)
-    assert made.outcome == outcome
-    assert "of 2,000" in made.measured
+    check = checked(run_of(tmp_path, cyclic(late=LATE)), limit, deadline)
+    assert check.outcome == outcome
+    assert "of 2,000" in check.measured
 
 
 def test_a_single_missed_cycle_fails_misses_of_zero(tmp_path: Path) -> None:
-    made = checked(run_of(tmp_path, cyclic(missed=(1000,))), "cyclic/* misses = 0")
-    assert (made.outcome, made.measured) == ("fail", "1 of 2,000")
-    assert "1 did not happen" in made.reason
+    check = checked(run_of(tmp_path, cyclic(missed=(1000,))), "cyclic/* misses = 0")
+    assert (check.outcome, check.measured) == ("fail", "1 of 2,000")
+    assert "1 did not happen" in check.reason
 
 
 def test_one_burst_leaves_a_limit_on_the_rate_undecided(tmp_path: Path) -> None:
     run = run_of(tmp_path, cyclic(missed=tuple(range(900, 1200))))
-    made = checked(run, "cyclic/* misses < 0.1%")
-    assert made.outcome == "inconclusive" and "worth 1 independent" in made.reason
+    check = checked(run, "cyclic/* misses < 0.1%")
+    assert check.outcome == "inconclusive" and "worth 1 independent" in check.reason
     assert checked(run, "cyclic/* misses = 0").outcome == "fail"
 
 
@@ -72,23 +72,23 @@ def test_one_burst_leaves_a_limit_on_the_rate_undecided(tmp_path: Path) -> None:
 def test_a_missed_cycle_under_a_maximum_is_decided_by_its_period(
     tmp_path: Path, limit: str, outcome: str
 ) -> None:
-    made = checked(run_of(tmp_path, cyclic(missed=(1000,))), limit)
-    assert made.outcome == outcome, made
-    assert "did not happen" in made.reason or "2,000" not in made.measured
+    check = checked(run_of(tmp_path, cyclic(missed=(1000,))), limit)
+    assert check.outcome == outcome, check
+    assert "did not happen" in check.reason or "2,000" not in check.measured
 
 
 def test_the_maximum_is_reported_as_a_figure_and_not_a_count(tmp_path: Path) -> None:
-    made = checked(run_of(tmp_path, cyclic(late=LATE)), "cyclic/* max < 100us")
-    assert (made.measured, made.unit) == ("300", "µs")
-    assert made.reason == "50 of 2,000 samples exceed the limit"
+    check = checked(run_of(tmp_path, cyclic(late=LATE)), "cyclic/* max < 100us")
+    assert (check.measured, check.unit) == ("300", "µs")
+    assert check.reason == "50 of 2,000 samples exceed the limit"
 
 
 @pytest.mark.parametrize("limit", ["misses = 0", "misses < 5%", "max < 1s", "p99 < 1s"])
 def test_unmeasured_cycles_never_pass(tmp_path: Path, limit: str) -> None:
     stopped = replace(cyclic(1102), not_measured=2898, reason="stopped on request")
-    made = checked(run_of(tmp_path, stopped), f"cyclic/* {limit}")
-    assert made.outcome == "inconclusive"
-    assert "1,102 of 4,000 measured" in made.reason
+    check = checked(run_of(tmp_path, stopped), f"cyclic/* {limit}")
+    assert check.outcome == "inconclusive"
+    assert "1,102 of 4,000 measured" in check.reason
 
 
 def test_a_miss_before_the_stop_still_fails(tmp_path: Path) -> None:
@@ -100,15 +100,15 @@ def test_a_miss_before_the_stop_still_fails(tmp_path: Path) -> None:
 def test_a_limit_on_a_figure_with_a_note_is_not_judged(tmp_path: Path, limit: str) -> None:
     run = run_of(tmp_path, cyclic(late=LATE))
     run.manifest.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
-    made = checked(run, limit, "1s")
-    assert (made.outcome, made.reason) == ("inconclusive", "not judged: the timer's grid")
-    assert made.measured
+    check = checked(run, limit, "1s")
+    assert (check.outcome, check.reason) == ("inconclusive", "not judged: the timer's grid")
+    assert check.measured
 
 
 def test_misses_without_a_deadline_are_undecided(tmp_path: Path) -> None:
     point = Point("itc/queue", {"all": np.full(500, 9, np.uint32)})
-    made = checked(run_of(tmp_path, point), "itc/* misses = 0")
-    assert made.outcome == "inconclusive" and "--deadline" in made.reason
+    check = checked(run_of(tmp_path, point), "itc/* misses = 0")
+    assert check.outcome == "inconclusive" and "--deadline" in check.reason
 
 
 def test_emulated_misses_are_exact(tmp_path: Path) -> None:

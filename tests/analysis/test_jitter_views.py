@@ -83,11 +83,12 @@ def test_cycles_skipped_by_a_program_that_keeps_counting_are_gaps() -> None:
     """It did not run for 40 periods, but numbers its edges without a gap."""
     times = edges(9)
     times[12_000:] += 40e6 * 1.0002
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=np.arange(N))
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3, cycles=np.arange(N))
     assert (
-        made.holes == 40 and "contradict the recorded cycle numbers at edge 12,000" in made.notes[0]
+        edge_jitter.holes == 40
+        and "contradict the recorded cycle numbers at edge 12,000" in edge_jitter.notes[0]
     )
-    assert made.rate_error_ppm.covers(200.0)
+    assert edge_jitter.rate_error_ppm.covers(200.0)
 
 
 def test_runs_of_edges_are_compared_by_their_jitter(tmp_path: Path) -> None:
@@ -98,12 +99,12 @@ def test_runs_of_edges_are_compared_by_their_jitter(tmp_path: Path) -> None:
         entry = manifest(INDY7, id=f"2026112{number}-103000-posix-indy7")
         point = Point("ethercat/edge-jitter", {"rising": times}, {"period_us": 1000}, unit="ns")
         runs.append(read_run(write_run(tmp_path, entry, [point])))
-    (made,) = compare_sides(
+    (p99,) = compare_sides(
         runs[:1], runs[1:], statistics=(0.99,), together=False, between_runs=0.001
     ).points
     # p99 of normal jitter is 1.4 us; with one edge in twenty late it is about 3.6 us.
-    assert made.figures[0] == pytest.approx(1.4, abs=0.2)
-    assert made.outcome == "worse"
+    assert p99.figures[0] == pytest.approx(1.4, abs=0.2)
+    assert p99.outcome == "worse"
 
 
 def test_an_edge_later_than_the_next_cycle_is_not_a_gap() -> None:
@@ -111,9 +112,9 @@ def test_an_edge_later_than_the_next_cycle_is_not_a_gap() -> None:
     times = edges(10)
     times[5_500] += 1.434e6
     times[5_501] = times[5_500] + 10e3
-    made, _ = jitter_of_edges(times, 1000.0, 1e-3)
-    assert made.holes == 0
-    assert made.summary.max == pytest.approx(1.434e6, rel=0.01)
+    edge_jitter, _ = jitter_of_edges(times, 1000.0, 1e-3)
+    assert edge_jitter.holes == 0
+    assert edge_jitter.summary.max == pytest.approx(1.434e6, rel=0.01)
 
 
 def latencies(seed: int) -> tuple[Samples, Samples]:
@@ -203,29 +204,29 @@ def test_long_records_have_a_tail(tmp_path: Path) -> None:
 def test_a_limit_for_latencies_applies_to_the_latency_not_its_jitter() -> None:
     """20 + Exp(2) µs: of 20000 latencies 20000 exp(-5) = 135 exceed 30 µs, but no jitter does."""
     late = 20.0 + np.random.default_rng(11).exponential(2.0, N)
-    found = analyse_series(late, "latencies", 1000.0, 1.0, limit=30.0)
-    assert found.quantity == "latency" and found.limit is not None
-    assert found.limit.above == int((late > 30.0).sum()) > 50
-    words = limit_words(found, "us")
-    assert f"{found.limit.above} of 20,000 latencies" in words and "above 30 us" in words
+    analysis = analyse_series(late, "latencies", 1000.0, 1.0, limit=30.0)
+    assert analysis.quantity == "latency" and analysis.limit is not None
+    assert analysis.limit.above == int((late > 30.0).sum()) > 50
+    sentence = limit_words(analysis, "us")
+    assert f"{analysis.limit.above} of 20,000 latencies" in sentence and "above 30 us" in sentence
 
 
 def test_the_tail_of_latencies_is_that_of_the_record(tmp_path: Path) -> None:
     late = np.random.default_rng(12).gamma(3.0, 800.0, N).astype(np.uint32) + np.uint32(20_000)
     point = Point("cyclic/wakeup-latency", {"core0": late}, {"period_us": 1000})
     lane = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))).records[0].main
-    found = analyse_series(late, "latencies", 1000.0, 1e-3)
-    assert lane is not None and lane.tail is not None and found.tail is not None
-    assert tail_row(found.tail, NS) == tail_row(lane.tail, NS)
-    assert found.tail.peaks.min() > 20_000
-    assert any("tail        of the latency" in line for line in series_lines(found, NS, "ns"))
+    analysis = analyse_series(late, "latencies", 1000.0, 1e-3)
+    assert lane is not None and lane.tail is not None and analysis.tail is not None
+    assert tail_row(analysis.tail, NS) == tail_row(lane.tail, NS)
+    assert analysis.tail.peaks.min() > 20_000
+    assert any("tail        of the latency" in line for line in series_lines(analysis, NS, "ns"))
 
 
 def test_a_limit_for_edges_applies_to_their_jitter() -> None:
-    found = analyse_series(edges(13), "edges", 1000.0, 1e-3, limit=100_000.0)
-    assert found.quantity == "jitter" and found.limit is not None
-    assert found.limit.above == 10  # a flush of 160 µs every 2 s
-    assert "jitter values" in limit_words(found, "ns")
+    analysis = analyse_series(edges(13), "edges", 1000.0, 1e-3, limit=100_000.0)
+    assert analysis.quantity == "jitter" and analysis.limit is not None
+    assert analysis.limit.above == 10  # a flush of 160 µs every 2 s
+    assert "jitter values" in limit_words(analysis, "ns")
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
@@ -238,10 +239,10 @@ def test_a_clock_too_coarse_for_the_tail_is_refused(
     late = np.random.default_rng(3).exponential(1_000.0, N)
     due = np.arange(N) * 1e6 * (1.0 + 20e-6) if series == "edges" else 0.0
     values: Samples = (np.round((due + late) / tick) * tick).astype(kind)
-    found = analyse_series(values, series, 1000.0, 1e-3)
-    assert found.tail is not None and found.tail.tick == tick
-    assert ("clock's step" in found.tail.refusal) == refused
-    assert bool(found.tail.levels) != refused
+    analysis = analyse_series(values, series, 1000.0, 1e-3)
+    assert analysis.tail is not None and analysis.tail.tick == tick
+    assert ("clock's step" in analysis.tail.refusal) == refused
+    assert bool(analysis.tail.levels) != refused
 
 
 def test_the_step_of_edges_is_also_known_in_a_run(tmp_path: Path) -> None:

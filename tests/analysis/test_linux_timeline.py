@@ -38,18 +38,18 @@ def traced(folder: Path, text: str) -> Run:
 
 @pytest.fixture
 def timeline(tmp_path: Path) -> Timeline:
-    (found,) = timelines_of(traced(tmp_path, RECORDED.read_text()))
-    return found
+    (recording,) = timelines_of(traced(tmp_path, RECORDED.read_text()))
+    return recording
 
 
 def track(timeline: Timeline, kind: str, name: str) -> Track:
-    (found,) = [one for one in timeline.tracks if (one.kind, one.name) == (kind, name)]
-    return found
+    (selected,) = [row for row in timeline.tracks if (row.kind, row.name) == (kind, name)]
+    return selected
 
 
 def test_threads_have_their_names_and_take_turns(timeline: Timeline) -> None:
     tasks = [track(timeline, "thread", name) for name in ("task 1", "task 2")]
-    slices = sorted((one.begin, one.end, one.name) for two in tasks for one in two.slices)
+    slices = sorted((span.begin, span.end, span.name) for task in tasks for span in task.slices)
     assert len(slices) > 10
     assert all(before[1] <= after[0] for before, after in pairwise(slices))  # one processor
     names = "".join(name[-1] for _, _, name in slices)
@@ -58,15 +58,15 @@ def test_threads_have_their_names_and_take_turns(timeline: Timeline) -> None:
 
 def test_a_call_that_blocks_lasts_while_the_other_thread_executes(timeline: Timeline) -> None:
     calls = track(timeline, "call", "task 1").slices
-    assert {"mq_timedsend", "mq_timedreceive", "clock_nanosleep"} <= {one.name for one in calls}
+    assert {"mq_timedsend", "mq_timedreceive", "clock_nanosleep"} <= {span.name for span in calls}
     other = track(timeline, "thread", "task 2").slices
-    waits = [one for one in calls if one.name == "mq_timedreceive"]
-    assert any(w.begin <= one.begin and one.end <= w.end for w in waits for one in other)
+    waits = [span for span in calls if span.name == "mq_timedreceive"]
+    assert any(w.begin <= span.begin and span.end <= w.end for w in waits for span in other)
 
 
 def test_it_begins_and_ends_with_the_threads_of_the_record(timeline: Timeline) -> None:
     assert timeline.unit == "ns"
-    ends = [at for one in timeline.tracks for s in one.slices for at in (s.begin, s.end)]
+    ends = [at for row in timeline.tracks for s in row.slices for at in (s.begin, s.end)]
     assert (min(ends), max(ends)) == (timeline.begin, timeline.end)
     assert 0 < timeline.end - timeline.begin < 100_000_000
 
@@ -89,11 +89,11 @@ def test_samples_are_the_stamps_that_the_program_wrote(timeline: Timeline, tmp_p
     b = timeline.begin
     stamps = [("begin", b + 10), ("end", b + 4_321), ("end", b + 9_777), ("begin", b + 5_000)]
     text = marked(RECORDED.read_text(), *stamps, ("begin", b + 10_000))
-    (found,) = timelines_of(traced(tmp_path / "marked", text))
-    samples = track(found, "sample", "").slices
-    assert [(one.begin - b, one.end - b) for one in samples] == [(10, 4_321), (5_000, 9_777)]
-    assert [one for one in found.tracks if one.kind != "sample"] == timeline.tracks
-    assert "sample" in vcd(found)
+    (stamped,) = timelines_of(traced(tmp_path / "marked", text))
+    samples = track(stamped, "sample", "").slices
+    assert [(span.begin - b, span.end - b) for span in samples] == [(10, 4_321), (5_000, 9_777)]
+    assert [row for row in stamped.tracks if row.kind != "sample"] == timeline.tracks
+    assert "sample" in vcd(stamped)
 
 
 def test_the_picture_has_no_long_pause_between_two_samples(
@@ -105,16 +105,16 @@ def test_the_picture_has_no_long_pause_between_two_samples(
         ends = [b + 1_000, b + 3_000, b + 4_000 + pause]
         stamps = [stamp for end in ends for stamp in (("begin", end - 1_000), ("end", end))]
         text = marked(RECORDED.read_text(), *stamps)
-        (found,) = timelines_of(traced(tmp_path / str(pause), text))
-        begin, end = window_of(found)
-        samples = track(found, "sample", "").slices
-        assert sum(begin <= one.begin and one.end <= end for one in samples) == shown
+        (stamped,) = timelines_of(traced(tmp_path / str(pause), text))
+        begin, end = window_of(stamped)
+        samples = track(stamped, "sample", "").slices
+        assert sum(begin <= span.begin and span.end <= end for span in samples) == shown
 
 
 def test_viewers_get_its_time_as_it_is(timeline: Timeline) -> None:
     events = json.loads(chrome(timeline))["traceEvents"]
-    drawn = [one for one in events if one["ph"] == "X"]
-    assert min(one["ts"] for one in drawn) == pytest.approx(timeline.begin / 1000)  # us
+    drawn = [event for event in events if event["ph"] == "X"]
+    assert min(event["ts"] for event in drawn) == pytest.approx(timeline.begin / 1000)  # us
     assert f"#{timeline.begin}\n" in vcd(timeline)
 
 

@@ -53,14 +53,14 @@ END = [
 
 
 def timeline(*lines: str) -> Timeline:
-    found = recorded_timeline(events_of(lines), "lost.dat")
-    assert found is not None
-    return found
+    recording = recorded_timeline(events_of(lines), "lost.dat")
+    assert recording is not None
+    return recording
 
 
-def bars(found: Timeline, kind: str, name: str) -> list[tuple[str, int, int]]:
+def bars(recording: Timeline, kind: str, name: str) -> list[tuple[str, int, int]]:
     """Names, and begins and ends in us since the program began."""
-    (track,) = [one for one in found.tracks if (one.kind, one.name) == (kind, name)]
+    (track,) = [row for row in recording.tracks if (row.kind, row.name) == (kind, name)]
     return [(s.name, (s.begin - 10**9) // 1000, (s.end - 10**9) // 1000) for s in track.slices]
 
 
@@ -68,57 +68,57 @@ def bars(found: Timeline, kind: str, name: str) -> list[tuple[str, int, int]]:
 def test_no_execution_spans_a_gap(gap: str) -> None:
     """It was one of 50 ms."""
     read = line(*LOOP, 1, 104, "sys_read(fd: 0)")
-    found = timeline(*START, read, gap, *END)
-    threads = [(begin, end) for _, begin, end in bars(found, "thread", "loop")]
+    recording = timeline(*START, read, gap, *END)
+    threads = [(begin, end) for _, begin, end in bars(recording, "thread", "loop")]
     assert threads == [(0, 10), (100, 104), (50_110, 50_120), (50_200, 50_210)]
-    assert bars(found, "call", "loop") == [("write", 50_110, 50_114)]  # read: 104 to 104
+    assert bars(recording, "call", "loop") == [("write", 50_110, 50_114)]  # read: 104 to 104
     number = f"{GAPS[gap]} " if GAPS[gap] else ""
-    assert bars(found, "lost", "CPU 1") == [(f"{number}events lost", 104, 50_110)]
-    (warning,) = found.warnings
+    assert bars(recording, "lost", "CPU 1") == [(f"{number}events lost", 104, 50_110)]
+    (warning,) = recording.warnings
     assert warning.startswith(f"CPU 1 lost {number}events in 1 gap of 50,006,000 ns")
 
 
 def test_a_waiting_call_ends_at_the_last_event_before_the_gap() -> None:
     """It may have returned on the processor whose events were lost."""
     call = line(*LOOP, 1, 104, "sys_read(fd: 0)")
-    found = timeline(*START, call, switch(110, LOOP, IDLE), next(iter(GAPS)), *END)
-    assert bars(found, "call", "loop")[0] == ("read", 104, 110)
+    recording = timeline(*START, call, switch(110, LOOP, IDLE), next(iter(GAPS)), *END)
+    assert bars(recording, "call", "loop")[0] == ("read", 104, 110)
 
 
 def test_a_gap_on_another_processor_ends_nothing_here() -> None:
     start = [switch(90, IDLE, OTHER, cpu=0), *START[3:]]
     gap = ["CPU:0 [LOST 7 EVENTS]", line("<idle>", 0, 0, 40_000, "irq_handler_exit: irq=1 ret=x")]
-    found = timeline(*START[:3], *start, *gap, *END[2:])
-    threads = [(begin, end) for _, begin, end in bars(found, "thread", "loop")]
+    recording = timeline(*START[:3], *start, *gap, *END[2:])
+    threads = [(begin, end) for _, begin, end in bars(recording, "thread", "loop")]
     assert (100, 50_120) in threads
-    assert bars(found, "lost", "CPU 0") == [("7 events lost", 90, 40_000)]
+    assert bars(recording, "lost", "CPU 0") == [("7 events lost", 90, 40_000)]
 
 
 def test_a_handler_behind_a_gap_is_not_the_one_before_it() -> None:
     entry = line(*LOOP, 1, 102, "irq_handler_entry: irq=24 name=nic")
     leave = line(*LOOP, 1, 50_105, "irq_handler_exit: irq=24 ret=handled")
-    found = timeline(*START, entry, next(iter(GAPS)), leave, *END)
-    assert not [one for one in found.tracks if one.kind == "exception"]
+    recording = timeline(*START, entry, next(iter(GAPS)), leave, *END)
+    assert not [row for row in recording.tracks if row.kind == "exception"]
 
 
 def test_shares_are_of_the_time_that_is_known() -> None:
-    found = timeline(*START, next(iter(GAPS)), *END)
-    (row,) = shares(found).rows
+    recording = timeline(*START, next(iter(GAPS)), *END)
+    (row,) = shares(recording).rows
     # 10 + 0 + 10 + 10 us of 50,210 without 50,010 us.
     assert [cell.text for cell in row] == ["loop", "thread", "3", "30,000", "15.0 %"]
 
 
 def test_pictures_and_viewers_show_the_gap() -> None:
-    found = timeline(*START, next(iter(GAPS)), *END)
-    assert '"88 events lost"' in chrome(found)
-    assert "$scope module lost $end" in vcd(found)
-    assert "CPU 1" in timeline_picture(found, (found.begin, found.end), "name").svg
+    recording = timeline(*START, next(iter(GAPS)), *END)
+    assert '"88 events lost"' in chrome(recording)
+    assert "$scope module lost $end" in vcd(recording)
+    assert "CPU 1" in timeline_picture(recording, (recording.begin, recording.end), "name").svg
 
 
 def test_a_recording_without_gaps_has_no_row_and_no_warning() -> None:
-    found = timeline(*START, *END)
-    assert not found.warnings and not [one for one in found.tracks if one.kind == "lost"]
-    assert Slice("loop", 10**9 + 100_000, 10**9 + 50_120_000) in found.tracks[0].slices
+    recording = timeline(*START, *END)
+    assert not recording.warnings and not [row for row in recording.tracks if row.kind == "lost"]
+    assert Slice("loop", 10**9 + 100_000, 10**9 + 50_120_000) in recording.tracks[0].slices
 
 
 # ---- who held the processor ---------------------------------------------------------------------
@@ -135,13 +135,13 @@ def test_a_gap_is_nobodys_time(gap: str) -> None:
             switch(3_500, ("third", 9), LOOP),
         ]
     )
-    found = blame(parse_trace(text), 500, latency_s=3.4e-3)
-    assert found is not None and found.culprit is not None
-    assert found.culprit.kind == "lost"
-    assert found.culprit.seconds == pytest.approx(2.9e-3, abs=1e-6)
+    blamed = blame(parse_trace(text), 500, latency_s=3.4e-3)
+    assert blamed is not None and blamed.culprit is not None
+    assert blamed.culprit.kind == "lost"
+    assert blamed.culprit.seconds == pytest.approx(2.9e-3, abs=1e-6)
     number = f"{GAPS[gap]} events" if GAPS[gap] else "events"
-    assert f"2,900 µs went to unknown: the trace lost {number} there" in found.sentence
-    assert "the trace does not show when it was made ready" in found.sentence
+    assert f"2,900 µs went to unknown: the trace lost {number} there" in blamed.sentence
+    assert "the trace does not show when it was made ready" in blamed.sentence
 
 
 def test_a_wake_up_among_lost_events_is_not_shown_as_an_earlier_one() -> None:
@@ -154,7 +154,7 @@ def test_a_wake_up_among_lost_events_is_not_shown_as_an_earlier_one() -> None:
 def test_lost_events_come_before_the_next_one_of_their_processor() -> None:
     lines = ["CPU:1 [LOST 9 EVENTS]", line(*LOOP, 0, 1, "print: a"), line(*LOOP, 1, 2, "print: b")]
     events = list(events_of(lines))
-    assert [(one.name, one.cpu) for one in events] == [("print", 0), (LOST, 1), ("print", 1)]
+    assert [(event.name, event.cpu) for event in events] == [("print", 0), (LOST, 1), ("print", 1)]
     assert events[1].time == events[2].time
 
 

@@ -40,14 +40,16 @@ def guest(
     **conditions: str,
 ) -> Run:
     """A run of a Linux guest with figures around `centre`; runs are never identical."""
-    made = manifest({**HIFIVE1, "name": f"linux/{board}@guest", "kernel": "linux", "board": board})
-    made.target.tier = "guest"
-    made.target.kernel_name, made.target.kernel_version = "Linux", version
+    document = manifest(
+        {**HIFIVE1, "name": f"linux/{board}@guest", "kernel": "linux", "board": board}
+    )
+    document.target.tier = "guest"
+    document.target.kernel_name, document.target.kernel_version = "Linux", version
     kernel = source or f"Debian linux-image-{version}"
-    made.conditions = under(**{"guest_kernel": kernel, "load": "none", **conditions})
+    document.conditions = under(**{"guest_kernel": kernel, "load": "none", **conditions})
     rng = np.random.default_rng(centre)
     values = (factor * (centre + 100 * rng.integers(0, 20, 500))).astype(np.uint32)
-    return read_run(write_run(parent, made, [Point(BENCH, {"all": values})]))
+    return read_run(write_run(parent, document, [Point(BENCH, {"all": values})]))
 
 
 def two_kernels(parent: Path, factor: float = 1.0) -> list[Run]:
@@ -60,9 +62,9 @@ def two_kernels(parent: Path, factor: float = 1.0) -> list[Run]:
 
 def test_two_kernel_versions_are_not_repetitions_of_one(tmp_path: Path) -> None:
     runs = two_kernels(tmp_path)
-    made = gate(runs, runs)
-    assert made.outcome == "pass"
-    assert len(made.checks) == 8  # two kernels, two loads, median and p99
+    verdict = gate(runs, runs)
+    assert verdict.outcome == "pass"
+    assert len(verdict.checks) == 8  # two kernels, two loads, median and p99
 
 
 def test_a_run_from_before_a_parameter_matches_its_usual_value(tmp_path: Path) -> None:
@@ -104,9 +106,11 @@ TWINS: dict[str, tuple[Params, Params, Params, Params, bool]] = {
 
 def twins(parent: Path, case: str) -> list[Run]:
     """One benchmark in two images that differ in parameters or defaults; the second is quicker."""
-    first, second, own, others, _ = TWINS[case]
-    made = []
-    for place, (defaults, given) in enumerate(((first, own), (second, others))):
+    first_defaults, second_defaults, first_params, second_params, _ = TWINS[case]
+    runs = []
+    for place, (defaults, given) in enumerate(
+        ((first_defaults, first_params), (second_defaults, second_params))
+    ):
         values = np.full(500, 1_000 - 300 * place, np.uint32)
         values[::7] += 3
         point = Point(
@@ -117,16 +121,16 @@ def twins(parent: Path, case: str) -> list[Run]:
         )
         word = f"image {place}"
         document = msgspec.structs.replace(manifest(HIFIVE1, id=word), variant=word)
-        made.append(read_run(write_run(parent, document, [point])))
-    return made
+        runs.append(read_run(write_run(parent, document, [point])))
+    return runs
 
 
 @pytest.mark.parametrize("case", TWINS)
 def test_a_parameter_that_one_image_lacks_has_its_default(tmp_path: Path, case: str) -> None:
     left, right = twins(tmp_path, case)
     matched = TWINS[case][-1]
-    made = compare_sides([left], [right], statistics=["median"])
-    assert [point.outcome for point in made.points] == (["better"] if matched else [])
+    comparison = compare_sides([left], [right], statistics=["median"])
+    assert [point.outcome for point in comparison.points] == (["better"] if matched else [])
     variants = variants_of([left.manifest, right.manifest])
     (group,) = standings(variants, [analyse(left), analyse(right)], {})
     assert group.wins() == ([(1, ("cyclic/wakeup-latency",))] if matched else [])
@@ -145,9 +149,9 @@ def test_a_missing_parameter_without_one_default_is_no_match(tmp_path: Path) -> 
 
 
 def test_a_tenth_slower_on_two_kernel_versions_fails(tmp_path: Path) -> None:
-    made = gate(two_kernels(tmp_path, 1.10), two_kernels(tmp_path))
-    assert made.outcome == "fail"
-    assert made.count("fail") == len(made.checks) == 8
+    verdict = gate(two_kernels(tmp_path, 1.10), two_kernels(tmp_path))
+    assert verdict.outcome == "fail"
+    assert verdict.count("fail") == len(verdict.checks) == 8
 
 
 @pytest.mark.parametrize(

@@ -50,13 +50,13 @@ def points(releases: list[int] | None = RELEASES) -> list[Point]:
 
 
 def timeline(folder: Path) -> Timeline:
-    (found,) = timelines_of(read_run(write_run(folder, manifest(LINUX), points())))
-    return found
+    (recording,) = timelines_of(read_run(write_run(folder, manifest(LINUX), points())))
+    return recording
 
 
 def test_each_period_is_where_its_release_was(tmp_path: Path) -> None:
-    found = timeline(tmp_path)
-    rows = {(one.kind, one.name): one.slices for one in found.tracks}
+    recording = timeline(tmp_path)
+    rows = {(row.kind, row.name): row.slices for row in recording.tracks}
     order = [("wait", "main"), ("period", "main"), ("frame", "frame"), ("wait", "log")]
     assert list(rows) == [*order, ("period", "log")]
     assert rows["wait", "main"][0] == Slice("released", 7 * MS, 7 * MS + 50)
@@ -66,20 +66,20 @@ def test_each_period_is_where_its_release_was(tmp_path: Path) -> None:
         Slice("main", 10 * MS + 30, 10 * MS + 520),
     ]
     assert rows["frame", "frame"][1] == Slice("frame", 10 * MS + 70, 10 * MS + 280)
-    assert (found.begin, found.end, found.unit) == (0, 10 * MS + 520, "ns")
+    assert (recording.begin, recording.end, recording.unit) == (0, 10 * MS + 520, "ns")
 
 
 def test_viewers_get_tasks_and_frames(tmp_path: Path) -> None:
-    found = timeline(tmp_path)
-    drawn = [one for one in json.loads(chrome(found))["traceEvents"] if one["ph"] == "X"]
-    assert {one["cat"] for one in drawn} == {"wait", "period", "frame"}
-    text = vcd(found)
+    recording = timeline(tmp_path)
+    drawn = [event for event in json.loads(chrome(recording))["traceEvents"] if event["ph"] == "X"]
+    assert {event["cat"] for event in drawn} == {"wait", "period", "frame"}
+    text = vcd(recording)
     assert all(f"$scope module {name} $end" in text for name in ("released", "tasks", "bus"))
 
 
 def test_the_picture_has_a_period_of_the_slowest_task(tmp_path: Path) -> None:
-    found = timeline(tmp_path)
-    begin, end = window_of(found)
+    recording = timeline(tmp_path)
+    begin, end = window_of(recording)
     assert begin < 0 < end <= 12 * MS
 
 
@@ -94,8 +94,8 @@ def test_numbers_of_releases_are_no_cause_of_late_samples(bench: str, tmp_path: 
     values = rng.integers(100, 200, n).astype(np.uint32)
     values[-50:] += 5000  # the last ones, which have the highest numbers
     lanes = {"main": values, "main:release": np.arange(n, dtype=np.uint32)}
-    made = [Point(bench, lanes, params={"period_us": 1000, "priority": 90}, unit="ns")]
-    result = analyse(read_run(write_run(tmp_path, manifest(LINUX), made)))
+    series = [Point(bench, lanes, params={"period_us": 1000, "priority": 90}, unit="ns")]
+    result = analyse(read_run(write_run(tmp_path, manifest(LINUX), series)))
     (record,) = result.records
     outliers = record.lanes[0].outliers
     assert outliers is None or "release" not in outliers.recorded

@@ -51,8 +51,8 @@ def test_periodic_releases_and_edges_have_a_jitter(tmp_path: Path, nature: Natur
 @pytest.mark.parametrize("nature", ["span", "periodic"])
 def test_a_met_period_is_an_answer_for_periodic_work_alone(tmp_path: Path, nature: Nature) -> None:
     run = measured(tmp_path, nature)
-    (found,) = answer([run], [analyse(run)]).deadlines
-    assert found.of_interest == (nature == "periodic")
+    (deadline,) = answer([run], [analyse(run)]).deadlines
+    assert deadline.of_interest == (nature == "periodic")
 
 
 @pytest.mark.parametrize("nature", ["span", "periodic", "context"])

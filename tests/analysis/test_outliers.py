@@ -45,17 +45,17 @@ def of(result: RunResult) -> Outliers:
 
 
 def test_a_planted_cause_is_named_first_and_in_words(tmp_path: Path) -> None:
-    found = of(measured(tmp_path))
-    assert found.causes is not None
-    assert found.causes.common[0].name == "involuntary-switches"
-    first = sentences(found)[0]
+    outliers = of(measured(tmp_path))
+    assert outliers.causes is not None
+    assert outliers.causes.common[0].name == "involuntary-switches"
+    first = sentences(outliers)[0]
     assert first.startswith("20 of 20 of the worst 0.1 % had an involuntary context switch; 0.4")
     assert first.endswith("% of the others did")
 
 
 def test_no_common_cause_is_reported_as_such(tmp_path: Path) -> None:
-    found = of(measured(tmp_path, planted=False))
-    (only,) = sentences(found)
+    outliers = of(measured(tmp_path, planted=False))
+    (only,) = sentences(outliers)
     assert only.startswith("nothing in common: neither the recorded context (cpu, inv")
 
 
@@ -64,23 +64,23 @@ def test_a_period_that_a_person_sees_is_shown(tmp_path: Path, numbered: bool) ->
     """11 of the 20 worst at cycles 18 to 20 of each 100."""
     rng = np.random.default_rng(23)
     latency = np.minimum(nanoseconds(20_000, N, rng), 60_000)
-    own = 100 * rng.choice(N // 100, 11, replace=False) + rng.integers(18, 21, 11)
-    latency[np.append(own, rng.choice(N, 9))] += 200_000
+    periodic = 100 * rng.choice(N // 100, 11, replace=False) + rng.integers(18, 21, 11)
+    latency[np.append(periodic, rng.choice(N, 9))] += 200_000
     lanes: dict[str, Samples] = {"core0": latency}
     if numbered:
         lanes["core0:cycle"] = np.arange(N, dtype=np.uint32)
     point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
-    found = of(analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))))
+    outliers = of(analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))))
     unit = "cycle" if numbered else "sample"
-    (only,) = sentences(found)
+    (only,) = sentences(outliers)
     assert only == f"11 of the 20 come every 100 {unit}s, up to a {unit} early or late"
 
 
 def test_maxima_come_with_cycle_time_value_and_context(tmp_path: Path) -> None:
     result = measured(tmp_path)
-    found = of(result)
-    worst = found.maxima[0]
-    assert len(found.maxima) == 10
+    outliers = of(result)
+    worst = outliers.maxima[0]
+    assert len(outliers.maxima) == 10
     assert worst.index == N - 900
     assert worst.cycle == N - 900 + 3  # three cycles were missed before it
     assert worst.seconds == pytest.approx((N - 897) / 1000)
@@ -88,8 +88,8 @@ def test_maxima_come_with_cycle_time_value_and_context(tmp_path: Path) -> None:
     assert summary is not None and worst.value == summary.max
     assert worst.context["involuntary-switches"] >= 1
     assert set(worst.context) == {"cpu", "involuntary-switches", "interrupts"}
-    assert [one.value for one in found.maxima] == sorted(
-        (one.value for one in found.maxima), reverse=True
+    assert [maximum.value for maximum in outliers.maxima] == sorted(
+        (maximum.value for maximum in outliers.maxima), reverse=True
     )
 
 
@@ -105,25 +105,25 @@ def test_the_sample_after_a_missed_cycle_is_tested_as_a_cause(tmp_path: Path) ->
         latency[at] = 4_000_000
     lanes: dict[str, Samples] = {"core0": latency, "core0:cycle": cycle}
     point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
-    found = of(analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))))
-    assert "came right after a missed cycle" in sentences(found)[0]
+    outliers = of(analyse(read_run(write_run(tmp_path, manifest(LINUX), [point]))))
+    assert "came right after a missed cycle" in sentences(outliers)[0]
 
 
 def test_without_cycle_numbers_missed_cycles_leave_the_time_unknown(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.arange(N, dtype=np.uint32)}
     for missed, seconds in ((0, (N - 1) / 100), (2, None)):
         point = Point("itc/queue", lanes, {"period_us": 10_000}, missed=missed)
-        made = manifest(LINUX, id=f"missed-{missed}")
-        worst = of(analyse(read_run(write_run(tmp_path, made, [point])))).maxima[0]
+        document = manifest(LINUX, id=f"missed-{missed}")
+        worst = of(analyse(read_run(write_run(tmp_path, document, [point])))).maxima[0]
         assert (worst.cycle, worst.seconds) == (None, seconds)
 
 
 def test_equal_samples_have_no_maxima_with_a_reason(tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"all": np.full(N, 300, np.uint32)}
     result = analyse(read_run(write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])))
-    found = of(result)
-    assert found.maxima == ()
-    assert "none stands out" in sentences(found)[0]
+    outliers = of(result)
+    assert outliers.maxima == ()
+    assert "none stands out" in sentences(outliers)[0]
 
 
 def test_another_share_of_worst_samples_can_be_chosen(tmp_path: Path) -> None:

@@ -32,34 +32,36 @@ def points(rng: np.random.Generator) -> list[Point]:
 
 
 def figure(folder: Path) -> RhealstoneResult:
-    found = rhealstone_of(analyse(read_run(folder)))
-    assert found is not None
-    return found
+    rhealstone = rhealstone_of(analyse(read_run(folder)))
+    assert rhealstone is not None
+    return rhealstone
 
 
 def test_six_times_give_their_mean_and_rhealstones_per_second(tmp_path: Path) -> None:
-    made = points(np.random.default_rng(1))
-    found = figure(write_run(tmp_path, manifest(LINUX), made))
-    means_ns = [float(point.lanes["all"].mean()) for point in made]
-    assert found.figure.mean is not None and found.per_second is not None
-    assert found.unit.figure(found.figure.mean.value) == pytest.approx(np.mean(means_ns) / 1e3)
-    assert found.per_second.value == pytest.approx(1e9 / np.mean(means_ns))
-    assert found.per_second.low < found.per_second.value < found.per_second.high
-    assert found.parts[1].bench == "itc/semaphore-counting-to-higher"
+    parts = points(np.random.default_rng(1))
+    rhealstone = figure(write_run(tmp_path, manifest(LINUX), parts))
+    means_ns = [float(point.lanes["all"].mean()) for point in parts]
+    assert rhealstone.figure.mean is not None and rhealstone.per_second is not None
+    assert rhealstone.unit.figure(rhealstone.figure.mean.value) == pytest.approx(
+        np.mean(means_ns) / 1e3
+    )
+    assert rhealstone.per_second.value == pytest.approx(1e9 / np.mean(means_ns))
+    assert rhealstone.per_second.low < rhealstone.per_second.value < rhealstone.per_second.high
+    assert rhealstone.parts[1].bench == "itc/semaphore-counting-to-higher"
 
 
 def test_a_part_that_is_not_applicable_is_named_and_prevents_the_figure(tmp_path: Path) -> None:
-    made = [
+    parts = [
         Point("irq/to-handler", {"all": np.zeros(0, np.uint32)}, status="n/a", reason="none here")
         if point.bench == "irq/to-handler"
         else point
         for point in points(np.random.default_rng(1))
     ]
-    folder = write_run(tmp_path, manifest(LINUX), made)
-    found = figure(folder)
-    assert found.figure.mean is None and found.per_second is None
-    assert found.figure.missing == ("interrupt latency",)
-    assert found.reason == "interrupt latency: n/a: none here"
+    folder = write_run(tmp_path, manifest(LINUX), parts)
+    rhealstone = figure(folder)
+    assert rhealstone.figure.mean is None and rhealstone.per_second is None
+    assert rhealstone.figure.missing == ("interrupt latency",)
+    assert rhealstone.reason == "interrupt latency: n/a: none here"
     answer = CliRunner().invoke(cli, ["show", str(folder)], env={"COLUMNS": "200"})
     assert "Rhealstones per second" in answer.output
     assert "interrupt latency: n/a: none here" in answer.output
@@ -71,26 +73,26 @@ def test_a_part_that_is_not_applicable_is_named_and_prevents_the_figure(tmp_path
 
 
 def test_a_part_without_measurement_or_proof_does_not_count(tmp_path: Path) -> None:
-    made = points(np.random.default_rng(1))[1:]
-    made[-1] = replace(made[-1], failed_checks=1, proof_reason="bytes differ")
-    found = figure(write_run(tmp_path, manifest(LINUX), made))
-    assert found.figure.missing == ("task switch", "message latency")
-    assert "not measured" in found.parts[0].reason
-    assert "bytes differ" in found.parts[-1].reason
+    parts = points(np.random.default_rng(1))[1:]
+    parts[-1] = replace(parts[-1], failed_checks=1, proof_reason="bytes differ")
+    rhealstone = figure(write_run(tmp_path, manifest(LINUX), parts))
+    assert rhealstone.figure.missing == ("task switch", "message latency")
+    assert "not measured" in rhealstone.parts[0].reason
+    assert "bytes differ" in rhealstone.parts[-1].reason
 
 
 def test_counted_instructions_are_never_rhealstones_per_second(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
-    made = [Point(bench, {"all": instructions(100, 200, rng)}) for bench, _ in LINUX_SIX]
-    found = figure(write_run(tmp_path, manifest(HIFIVE1), made))
-    assert found.figure.mean is not None
-    assert found.unit.key == "instructions"
-    assert found.per_second is None
+    parts = [Point(bench, {"all": instructions(100, 200, rng)}) for bench, _ in LINUX_SIX]
+    rhealstone = figure(write_run(tmp_path, manifest(HIFIVE1), parts))
+    assert rhealstone.figure.mean is not None
+    assert rhealstone.unit.key == "instructions"
+    assert rhealstone.per_second is None
 
 
 def test_other_runs_have_no_rhealstone_figure(tmp_path: Path) -> None:
-    made = [p for p in points(np.random.default_rng(1)) if not p.bench.startswith("rhealstone/")]
-    assert rhealstone_of(analyse(read_run(write_run(tmp_path, manifest(LINUX), made)))) is None
+    parts = [p for p in points(np.random.default_rng(1)) if not p.bench.startswith("rhealstone/")]
+    assert rhealstone_of(analyse(read_run(write_run(tmp_path, manifest(LINUX), parts)))) is None
 
 
 def test_the_report_shows_the_parts_and_the_figure(tmp_path: Path) -> None:
@@ -99,5 +101,5 @@ def test_the_report_shows_the_parts_and_the_figure(tmp_path: Path) -> None:
     answer = CliRunner().invoke(cli, ["report", str(folder), "--output", str(page)])
     assert answer.exit_code == 0, answer.output
     text = page.read_text()
-    for words in ("Rhealstones per second", "semaphore shuffle", "mean of the six"):
-        assert words in text
+    for label in ("Rhealstones per second", "semaphore shuffle", "mean of the six"):
+        assert label in text

@@ -152,16 +152,16 @@ def test_sweeps_with_different_parameters_are_separate(tmp_path: Path) -> None:
 def test_a_batch_gives_one_iteration_less_the_empty_loop() -> None:
     batch = np.array([7_000_000, 7_000_100, 7_000_050], dtype=np.uint32)
     empty = np.array([200_000, 200_000, 200_000], dtype=np.uint32)
-    made = batch_of(50_000, batch, empty)
-    assert made is not None
-    assert made.total == 6_800_050
-    assert made.per_iteration == pytest.approx(136.001)
-    assert made.low <= made.per_iteration <= made.high
+    cost = batch_of(50_000, batch, empty)
+    assert cost is not None
+    assert cost.total == 6_800_050
+    assert cost.per_iteration == pytest.approx(136.001)
+    assert cost.low <= cost.per_iteration <= cost.high
 
 
 def test_an_empty_loop_longer_than_a_batch_gives_a_negative_figure() -> None:
-    made = batch_of(10, np.array([5], np.uint32), np.array([6], np.uint32))
-    assert made is not None and made.per_iteration == pytest.approx(-0.1)
+    cost = batch_of(10, np.array([5], np.uint32), np.array([6], np.uint32))
+    assert cost is not None and cost.per_iteration == pytest.approx(-0.1)
 
 
 def test_threads_of_all_cores_are_also_pooled(tmp_path: Path) -> None:
@@ -226,10 +226,10 @@ def test_a_run_of_a_newer_schema_is_refused(tmp_path: Path) -> None:
 def test_differences_show_every_setting_that_differs() -> None:
     left = manifest(HIFIVE1, settings={"tick_rate_hz": "1000", "asserts": "on"})
     right = manifest(STM32F4, settings={"tick_rate_hz": "1000", "fpu": "on"})
-    found = {(d.group, d.key): d.values for d in differences([left, right])}
-    assert found["setting", "asserts"] == ("on", "–")
-    assert found["setting", "fpu"] == ("–", "on")
-    assert ("setting", "tick_rate_hz") not in found
+    values = {(d.group, d.key): d.values for d in differences([left, right])}
+    assert values["setting", "asserts"] == ("on", "–")
+    assert values["setting", "fpu"] == ("–", "on")
+    assert ("setting", "tick_rate_hz") not in values
     assert differences([left, left]) == []
 
 

@@ -296,7 +296,7 @@ def test_an_analyser_of_24_mhz_is_no_clock_of_1_ns(tmp_path: Path) -> None:
     times = np.arange(N) * 1e6 * (1.0 + 3e-6) + rng.normal(0.0, 15.0, N)
     np.save(tmp_path / "edges.npy", np.floor(np.floor(times / step) * step).astype(np.int64))
     code, said = kadenz_jitter(tmp_path / "edges.npy")
-    found = re.search("the clock's step of ([0-9.]+) µs", said)
-    assert code == 0 and found is not None, said
-    assert float(found[1]) == pytest.approx(step / 1e3, rel=0.01)
+    match = re.search("the clock's step of ([0-9.]+) µs", said)
+    assert code == 0 and match is not None, said
+    assert float(match[1]) == pytest.approx(step / 1e3, rel=0.01)
     assert "wave " not in said

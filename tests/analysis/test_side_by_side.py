@@ -50,10 +50,10 @@ def a_run(folder: Path) -> Path:
 def page(run: Path, file: Path) -> bytes:
     results = [analyse(read_run(run))]
 
-    def made(detail: Detail) -> Page:
+    def page_of(detail: Detail) -> Page:
         return build(results, [], title="t", created="2026-01-01T00:00", version="", detail=detail)
 
-    write_page(made, file)
+    write_page(page_of, file)
     return file.read_bytes()
 
 
@@ -61,19 +61,21 @@ def test_a_report_has_the_same_bytes_on_any_number_of_processors(
     tmp_path: Path, threads: pytest.MonkeyPatch
 ) -> None:
     run = a_run(tmp_path)
-    made = []
+    pages = []
     for processors in EVERY:
         on(processors, threads)
-        made.append(page(run, tmp_path / f"{processors}.html"))
-    assert len(made[0]) > 10_000
-    assert made[1:] == [made[0]] * (len(EVERY) - 1)
+        pages.append(page(run, tmp_path / f"{processors}.html"))
+    assert len(pages[0]) > 10_000
+    assert pages[1:] == [pages[0]] * (len(EVERY) - 1)
 
 
 def test_an_error_in_one_record_reaches_the_user_unchanged(
     tmp_path: Path, threads: pytest.MonkeyPatch
 ) -> None:
     run = a_run(tmp_path)
-    files = [run / lane.file for one in read_run(run).manifest.records[2:4] for lane in one.series]
+    files = [
+        run / lane.file for record in read_run(run).manifest.records[2:4] for lane in record.series
+    ]
     for file in files:
         file.write_bytes(file.read_bytes()[:-1] + b"\x7f")
     said = []

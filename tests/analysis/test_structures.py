@@ -71,12 +71,12 @@ def bursts(parent: Path, name: str, frames: int) -> str:
         "all": np.full(20, 6000, np.uint32),
         "all:frames": np.full(20, frames, np.uint32),
     }
-    made = manifest(STM32F4, id=name)
-    return str(write_run(parent, made, [Point("my/uart", lanes)]))
+    document = manifest(STM32F4, id=name)
+    return str(write_run(parent, document, [Point("my/uart", lanes)]))
 
 
-def kadenz(*words: str) -> str:
-    return CliRunner().invoke(cli, list(words)).stdout
+def kadenz(*arguments: str) -> str:
+    return CliRunner().invoke(cli, list(arguments)).stdout
 
 
 @pytest.mark.usefixtures("planted")
@@ -89,11 +89,11 @@ def test_a_kind_of_record_is_one_file(tmp_path: Path) -> None:
     kadenz("report", old, "-o", page)
     assert "bursts: a frame takes 300 instructions" in Path(page).read_text()
     points = json.loads(kadenz("compare", "--json", old, new))["points"]
-    median = next(one for one in points if one["statistic"] == "median")
+    median = next(point for point in points if point["statistic"] == "median")
     assert (median["lane"], median["outcome"]) == ("", "worse")
 
 
 def test_without_it_the_samples_are_compared(tmp_path: Path) -> None:
     old, new = bursts(tmp_path, "old", 20), bursts(tmp_path, "new", 10)
     points = json.loads(kadenz("compare", "--json", old, new))["points"]
-    assert {(one["lane"], one["outcome"]) for one in points} == {("", "equivalent")}
+    assert {(point["lane"], point["outcome"]) for point in points} == {("", "equivalent")}

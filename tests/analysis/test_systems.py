@@ -66,13 +66,13 @@ every_kind = pytest.mark.parametrize(
 def run_of(
     parent: Path, centre: int, *entries: ConditionEntry, version: str = "V11.2.0", seed: int = 1
 ) -> Run:
-    made = manifest(HIFIVE1, id=f"run-{len(list(parent.glob('*')))}")
-    made.target.kernel_version = version
-    made.conditions = list(entries)
-    made.created = f"2026-11-21T10:{len(list(parent.glob('*'))):02}:00+00:00"
+    document = manifest(HIFIVE1, id=f"run-{len(list(parent.glob('*')))}")
+    document.target.kernel_version = version
+    document.conditions = list(entries)
+    document.created = f"2026-11-21T10:{len(list(parent.glob('*'))):02}:00+00:00"
     rng = np.random.default_rng([seed, centre])
     values = (centre + rng.integers(0, 20, 400)).astype(np.uint32)
-    return read_run(write_run(parent, made, [Point("itc/mutex", {"all": values})]))
+    return read_run(write_run(parent, document, [Point("itc/mutex", {"all": values})]))
 
 
 @every_kind
@@ -109,8 +109,8 @@ def test_the_gate_holds_each_value_against_its_own(tmp_path: Path, kind: Kind) -
     """The second system is 9.11 % slower; the first one does not dilute it."""
     base = [run_of(tmp_path, 10_000 * (i + 1), kind.entry(i)) for i in (0, 1)]
     slow = [run_of(tmp_path, c, kind.entry(i)) for i, c in enumerate((10_000, 21_822))]
-    made = gate(slow, base, statistics=["median"])
-    assert [check.outcome for check in made.checks] == ["pass", "fail"]
+    verdict = gate(slow, base, statistics=["median"])
+    assert [check.outcome for check in verdict.checks] == ["pass", "fail"]
     assert gate(slow, base[:1], statistics=["median"]).outcome == "inconclusive"
 
 
@@ -127,9 +127,11 @@ def test_a_report_takes_runs_of_other_targets_that_do_not_state_it(
 ) -> None:
     runs = [run_of(tmp_path, 900, kind.entry(i)) for i in (0, 1)]
     other = manifest(STM32F4, id="other")
-    made = write_run(tmp_path, other, [Point("itc/mutex", {"all": np.full(20, 7, "<u4")})])
+    other_run = write_run(tmp_path, other, [Point("itc/mutex", {"all": np.full(20, 7, "<u4")})])
     page = tmp_path / "page.html"
-    answer = kadenz("report", *(str(one.path) for one in runs), str(made), "--output", str(page))
+    answer = kadenz(
+        "report", *(str(run.path) for run in runs), str(other_run), "--output", str(page)
+    )
     assert answer.returncode == 0, answer.stderr
     text = page.read_text()
     assert kind.label in text and STM32F4["name"] in text
@@ -138,8 +140,8 @@ def test_a_report_takes_runs_of_other_targets_that_do_not_state_it(
 @every_kind
 def test_rounds_of_two_systems_are_two_variants(tmp_path: Path, kind: Kind) -> None:
     manifests = [run_of(tmp_path, 900, kind.entry(i)).manifest for i in (0, 1)]
-    for number, made in enumerate(manifests):
-        made.variant, made.round = "of both calls", number + 1
+    for number, document in enumerate(manifests):
+        document.variant, document.round = "of both calls", number + 1
     assert len(variants_of(manifests)) == 2
 
 
@@ -150,10 +152,10 @@ def test_an_archive_has_a_series_for_each_value(tmp_path: Path, kind: Kind) -> N
     for run in runs:
         add(place, run, label="main")
     series = histories(place)
-    assert sorted(one.conditions[kind.kind] for one in series) == sorted(kind.values)
-    assert [len(one.points) for one in series] == [2, 2]
-    found = baseline_of(place, "main", runs[3].manifest, 10)
-    assert list(found.runs) == [runs[1].manifest.id]
+    assert sorted(history.conditions[kind.kind] for history in series) == sorted(kind.values)
+    assert [len(history.points) for history in series] == [2, 2]
+    baseline = baseline_of(place, "main", runs[3].manifest, 10)
+    assert list(baseline.runs) == [runs[1].manifest.id]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.usual], ids=lambda kind: kind.kind)
@@ -168,8 +170,8 @@ def test_a_run_that_does_not_state_a_kind_had_its_usual_value(tmp_path: Path, ki
     (point,) = compare_sides(runs, [other], statistics=["median"]).points
     assert f"{kind.kind} {kind.values[0]} → " in point.target
     assert differences([without.manifest, usual.manifest]) == []
-    (found,) = differences([without.manifest, other.manifest])
-    assert (found.key, found.values) == (kind.kind, kind.values)
+    (difference,) = differences([without.manifest, other.manifest])
+    assert (difference.key, difference.values) == (kind.kind, kind.values)
 
 
 def test_without_a_usual_value_stated_and_not_stated_are_two_systems(tmp_path: Path) -> None:
@@ -183,12 +185,12 @@ def test_what_does_not_change_the_system_is_shown_and_tells_nothing_apart(tmp_pa
     entries = [
         ConditionEntry(kind="operator", value=name, changes_system=False) for name in ("A", "B")
     ]
-    runs = [run_of(tmp_path, 900, one) for one in entries]
+    runs = [run_of(tmp_path, 900, entry) for entry in entries]
     assert len(compare_sides(runs, runs, statistics=["median"]).points) == 1
     assert system_conditions(runs[0].manifest) == {}
     assert labels.run_labels([analyse(run) for run in runs])[1].endswith("(operator B)")
-    (found,) = compare_sides(runs[:1], runs[1:]).configurations
-    assert [(one.group, one.key, one.values) for one in found.differences] == [
+    (configuration,) = compare_sides(runs[:1], runs[1:]).configurations
+    assert [(change.group, change.key, change.values) for change in configuration.differences] == [
         ("condition", "operator", ("A", "B"))
     ]
 
@@ -197,7 +199,7 @@ def test_a_new_kernel_under_two_conditions_is_compared_condition_by_condition(
     tmp_path: Path,
 ) -> None:
     sides = [
-        [run_of(tmp_path, centre, one, version=version) for one in map(KINDS[11].entry, (0, 1))]
+        [run_of(tmp_path, centre, entry, version=version) for entry in map(KINDS[11].entry, (0, 1))]
         for version, centre in (("V10", 900), ("V11", 990))
     ]
     points = compare_sides(*sides, statistics=["median"]).points
@@ -233,7 +235,10 @@ def old_run(parent: Path) -> Path:
 
 def test_an_old_run_is_read_with_the_conditions_it_states(tmp_path: Path) -> None:
     old = read_run(old_run(tmp_path)).manifest
-    assert [(one.kind, one.value, one.label, one.usual) for one in old.conditions] == [
+    assert [
+        (condition.kind, condition.value, condition.label, condition.usual)
+        for condition in old.conditions
+    ] == [
         ("load", "disk", "load disk", "none"),
         ("tuning", "none", "tuning none", "none"),
         ("instruction set", "rv32im", "rv32im", ""),
@@ -279,7 +284,7 @@ def test_every_command_reads_an_old_run(
     if ("archive" in line and "add" not in line) or line == "history":
         add(place, read_run(old), label="main")
     new = run_of(tmp_path / "old", 900, *read_run(old).manifest.conditions)
-    words = {"OLD": str(old), "NEW": str(new.path), "FOLDER": str(tmp_path / "old")}
-    answer = kadenz(*(words.get(word, word) for word in line.split()))
+    paths = {"OLD": str(old), "NEW": str(new.path), "FOLDER": str(tmp_path / "old")}
+    answer = kadenz(*(paths.get(word, word) for word in line.split()))
     assert answer.returncode == 0, answer.stderr
     assert json.loads((old / "run.json").read_text())["schema_version"] == 1  # it stays as it is

@@ -19,11 +19,11 @@ def test_first_ticked_and_other_samples_are_three_parts(tmp_path: Path) -> None:
     ticks = np.array([1, 0, 0, 1, 0, 0], np.uint32)
     point = Point("perf/wake", {"all": values, "all:ticks": ticks}, cold=1)
     result = analyse(read_run(write_run(tmp_path, manifest(STM32F4), [point])))
-    found = result.records[0].structure(TickSplit)
-    assert found is not None
-    assert found.cold is not None and (found.cold.n, found.cold.max) == (1, 900)
-    assert found.ticked is not None and (found.ticked.n, found.ticked.max) == (1, 260)
-    assert found.plain is not None and (found.plain.n, found.plain.max) == (4, 162)
+    split = result.records[0].structure(TickSplit)
+    assert split is not None
+    assert split.cold is not None and (split.cold.n, split.cold.max) == (1, 900)
+    assert split.ticked is not None and (split.ticked.n, split.ticked.max) == (1, 260)
+    assert split.plain is not None and (split.plain.n, split.plain.max) == (4, 162)
     table = perf.tick_table([("A", result)])
     assert table is not None
     (row,) = table.rows

@@ -33,12 +33,12 @@ def to_cyclic(micros: float, task: str = "<idle>-0", prev: str = "swapper/1", pi
 
 
 def test_the_thread_that_held_the_processor_in_a_recorded_trace_is_named() -> None:
-    found = blame(parse_trace(RECORDED), "cyclic", latency_s=LATENCY)
-    assert found is not None and found.culprit is not None
-    assert (found.cpu, found.pid) == (1, 13387)
-    assert (found.culprit.kind, found.culprit.name) == ("thread", "planted hog")
-    assert found.culprit.seconds == pytest.approx(LATENCY, rel=0.01)
-    assert "went to the thread planted hog (pid 13428)" in found.sentence
+    blamed = blame(parse_trace(RECORDED), "cyclic", latency_s=LATENCY)
+    assert blamed is not None and blamed.culprit is not None
+    assert (blamed.cpu, blamed.pid) == (1, 13387)
+    assert (blamed.culprit.kind, blamed.culprit.name) == ("thread", "planted hog")
+    assert blamed.culprit.seconds == pytest.approx(LATENCY, rel=0.01)
+    assert "went to the thread planted hog (pid 13428)" in blamed.sentence
 
 
 def test_every_line_of_the_recorded_trace_is_understood() -> None:
@@ -57,11 +57,11 @@ def test_an_interrupt_handler_is_named_and_not_the_interrupted_thread() -> None:
         + line("worker-9", 1, 453, "sched_wakeup: comm=cyclic pid=77 prio=2 target_cpu=001")
         + to_cyclic(460, "worker-9", "worker", 9)
     )
-    found = blame(parse_trace(text), 77, latency_s=410e-6)
-    assert found is not None and found.culprit is not None
-    assert found.culprit.description == "interrupt 24 (virtio0-input.0)"
-    assert found.culprit.seconds == pytest.approx(400e-6, abs=1e-6)
-    assert found.woken is not None and found.woken - found.due == pytest.approx(402e-6, abs=1e-6)
+    blamed = blame(parse_trace(text), 77, latency_s=410e-6)
+    assert blamed is not None and blamed.culprit is not None
+    assert blamed.culprit.description == "interrupt 24 (virtio0-input.0)"
+    assert blamed.culprit.seconds == pytest.approx(400e-6, abs=1e-6)
+    assert blamed.woken is not None and blamed.woken - blamed.due == pytest.approx(402e-6, abs=1e-6)
 
 
 def test_a_soft_interrupt_is_named_even_under_a_short_interrupt() -> None:
@@ -72,9 +72,11 @@ def test_a_soft_interrupt_is_named_even_under_a_short_interrupt() -> None:
         + line("worker-9", 1, 300, "softirq_exit: vec=3 [action=NET_RX]")
         + to_cyclic(310, "worker-9", "worker", 9)
     )
-    found = blame(parse_trace(text), "cyclic", latency_s=310e-6)
-    assert found is not None
-    assert [(one.description, round(one.seconds * 1e6)) for one in found.occupants] == [
+    blamed = blame(parse_trace(text), "cyclic", latency_s=310e-6)
+    assert blamed is not None
+    assert [
+        (occupant.description, round(occupant.seconds * 1e6)) for occupant in blamed.occupants
+    ] == [
         ("soft interrupt 3 (NET_RX)", 290),
         ("interrupt 5 (eth0)", 10),
         ("the thread worker (pid 9)", 10),
@@ -87,9 +89,9 @@ def test_a_vector_of_the_processor_is_an_interrupt() -> None:
         + line("worker-9", 1, 200, "local_timer_exit: vector=236")
         + to_cyclic(205, "worker-9", "worker", 9)
     )
-    found = blame(parse_trace(text), "cyclic", latency_s=205e-6)
-    assert found is not None and found.culprit is not None
-    assert found.culprit.description == "interrupt 236 (local timer)"
+    blamed = blame(parse_trace(text), "cyclic", latency_s=205e-6)
+    assert blamed is not None and blamed.culprit is not None
+    assert blamed.culprit.description == "interrupt 236 (local timer)"
 
 
 def test_an_idle_processor_is_reported_as_such() -> None:
@@ -99,10 +101,10 @@ def test_an_idle_processor_is_reported_as_such() -> None:
         + line("<idle>-0", 1, 900, "sched_waking: comm=cyclic pid=77 prio=2 target_cpu=001")
         + to_cyclic(905)
     )
-    found = blame(parse_trace(text), "cyclic", latency_s=900e-6)
-    assert found is not None and found.culprit is not None
-    assert found.culprit.kind == "idle"
-    assert "it was made ready 895 µs after it was due" in found.sentence
+    blamed = blame(parse_trace(text), "cyclic", latency_s=900e-6)
+    assert blamed is not None and blamed.culprit is not None
+    assert blamed.culprit.kind == "idle"
+    assert "it was made ready 895 µs after it was due" in blamed.sentence
 
 
 def test_events_of_other_processors_are_not_counted() -> None:
@@ -112,16 +114,16 @@ def test_events_of_other_processors_are_not_counted() -> None:
         + line("hog-5", 0, 90, "irq_handler_exit: irq=9 ret=handled")
         + to_cyclic(100)
     )
-    found = blame(parse_trace(text), "cyclic", latency_s=100e-6)
-    assert found is not None
-    assert [one.kind for one in found.occupants] == ["idle"]
+    blamed = blame(parse_trace(text), "cyclic", latency_s=100e-6)
+    assert blamed is not None
+    assert [occupant.kind for occupant in blamed.occupants] == ["idle"]
 
 
 def test_time_before_the_trace_begins_is_unknown() -> None:
     text = HEAD + to_cyclic(100, "worker-9", "worker", 9)
-    found = blame(parse_trace(text), "cyclic", latency_s=100e-6)
-    assert found is not None and found.culprit is not None
-    assert found.culprit.kind == "unknown"
+    blamed = blame(parse_trace(text), "cyclic", latency_s=100e-6)
+    assert blamed is not None and blamed.culprit is not None
+    assert blamed.culprit.kind == "unknown"
 
 
 def test_a_trace_without_the_thread_blames_nobody() -> None:
@@ -149,7 +151,7 @@ def test_a_wake_up_of_an_earlier_period_is_ignored() -> None:
         + line("cyclic-77", 1, 20, SWITCH.format("cyclic", 77, "swapper/1", 0))
         + to_cyclic(9000)
     )
-    found = blame(parse_trace(text), "cyclic", latency_s=100e-6)
-    assert found is not None
-    assert found.woken is None
-    assert "does not show when" in found.sentence
+    blamed = blame(parse_trace(text), "cyclic", latency_s=100e-6)
+    assert blamed is not None
+    assert blamed.woken is None
+    assert "does not show when" in blamed.sentence

@@ -23,12 +23,12 @@ from tests.synthetic import (
 
 
 def run_of(parent: Path, variant: str, number: int, place: int, load: str = "none") -> Run:
-    made = manifest(LINUX)
-    made.variant, made.round, made.place = variant, number, place
-    made.conditions = under(load=load)
+    document = manifest(LINUX)
+    document.variant, document.round, document.place = variant, number, place
+    document.conditions = under(load=load)
     centre = 3000 if load == "none" else 4000
     values = nanoseconds(centre, 1000, np.random.default_rng(10 * number + place))
-    return read_run(write_run(parent, made, [Point("itc/mutex", {"all": values})]))
+    return read_run(write_run(parent, document, [Point("itc/mutex", {"all": values})]))
 
 
 def rounds(parent: Path, names: str = "AB", count: int = 3) -> list[Run]:
@@ -66,9 +66,9 @@ def test_of_more_than_two_variants_two_must_be_named(tmp_path: Path) -> None:
 def test_two_loads_on_two_targets_are_two_sides(tmp_path: Path) -> None:
     runs = []
     for place, (target, load) in enumerate([(t, v) for v in "AB" for t in ("x@host", "y@host")], 1):
-        made = run_of(tmp_path, f"{target}, load {load}", 1, place)
-        made.manifest.target.name = target
-        runs.append(made)
+        target_run = run_of(tmp_path, f"{target}, load {load}", 1, place)
+        target_run.manifest.target.name = target
+        runs.append(target_run)
     left, right = two_variants(runs)
     assert [run.manifest.variant for run in left] == ["x@host, load A", "y@host, load A"]
     assert two_variants(runs, ("load B", "load A"))[0] == right
@@ -96,8 +96,8 @@ def test_two_loads_of_one_target_are_compared_and_more_are_refused(tmp_path: Pat
     idle, disk = (
         [run_of(tmp_path, "", 0, seed, load) for seed in (1, 2, 3)] for load in ("none", "disk")
     )
-    (made,) = compare_sides(idle, disk, statistics=["median"]).points
-    assert made.outcome == "worse" and "load none → disk" in made.target
+    (median,) = compare_sides(idle, disk, statistics=["median"]).points
+    assert median.outcome == "worse" and "load none → disk" in median.target
     both = compare_sides([*idle, *disk], [*idle, *disk], statistics=["median"]).points
     assert [point.outcome for point in both] == ["equivalent"] * 2
     cpu = [run_of(tmp_path, "", 0, 9, "cpu")]
