@@ -108,7 +108,7 @@ def test_no_series_breaks_a_statistic(name: str, kind: str) -> None:
     @given(values)
     @settings(max_examples=25, deadline=None)
     def holds(drawn: list[int]) -> None:
-        array: Array = np.array([one * scale for one in drawn], dtype=dtype)
+        array: Array = np.array([value * scale for value in drawn], dtype=dtype)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             try:

@@ -29,7 +29,7 @@ def test_a_series_without_a_change_gives_a_false_alarm_in_about_one_percent(tail
 @pytest.mark.long
 def test_a_step_of_three_standard_deviations_is_always_found() -> None:
     def trial(rng: np.random.Generator, _: int) -> bool:
-        return any(one.first <= 37 <= one.last for one in change_points(shifted(rng, 3.0)))
+        return any(change.first <= 37 <= change.last for change in change_points(shifted(rng, 3.0)))
 
     assert coverage(trial) > 0.95
 
@@ -39,9 +39,9 @@ def test_the_interval_of_a_found_step_covers_its_place(step: float) -> None:
     covered: list[bool] = []
     rng = np.random.default_rng(8)
     while len(covered) < 300:
-        found = change_points(shifted(rng, step))
-        if found:
-            nearest = min(found, key=lambda one: abs(one.at - 37))
+        changes = change_points(shifted(rng, step))
+        if changes:
+            nearest = min(changes, key=lambda change: abs(change.at - 37))
             covered.append(nearest.first <= 37 <= nearest.last)
     assert np.mean(covered) >= 0.92
 

@@ -31,24 +31,24 @@ def test_a_warm_start_is_reported_as_cold_in_at_most_5_percent(phi: float, cold:
 def test_a_slow_first_execution_is_detected() -> None:
     series = np.exp(0.2 * ar1(np.random.default_rng(2), 1000, 0.0))
     series[0] = 9.0
-    made = cold_effect(series, 1)
-    assert made.differs
-    assert made.cold_median == 9.0
-    assert made.p_value == made.smallest_p == pytest.approx(1 / 1000)
+    effect = cold_effect(series, 1)
+    assert effect.differs
+    assert effect.cold_median == 9.0
+    assert effect.p_value == effect.smallest_p == pytest.approx(1 / 1000)
 
 
 def test_fast_first_executions_are_detected_too() -> None:
     series = 100.0 + np.random.default_rng(3).normal(0, 1, 1000)
     series[:8] -= 10.0
-    made = cold_effect(series, 8)
-    assert made.differs
-    assert made.difference < -9.0
+    effect = cold_effect(series, 8)
+    assert effect.differs
+    assert effect.difference < -9.0
 
 
 def test_too_few_warm_windows_are_reported() -> None:
-    made = cold_effect(np.concatenate([np.full(16, 900), np.arange(160)]), 16)
-    assert not made.differs
-    assert "cannot show" in made.reason
+    effect = cold_effect(np.concatenate([np.full(16, 900), np.arange(160)]), 16)
+    assert not effect.differs
+    assert "cannot show" in effect.reason
     with pytest.raises(TooFew):
         cold_effect(np.arange(100), 16)
     with pytest.raises(TooFew):

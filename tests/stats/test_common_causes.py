@@ -48,10 +48,10 @@ def test_no_cause_is_invented_if_samples_and_companions_wander() -> None:
     rng = np.random.default_rng(8)
     invented = 0
     for number in range(200):
-        made = common_causes(
+        causes = common_causes(
             latencies(rng, N, 0.99), companions(rng, N), places=("cpu",), seed=number
         )
-        invented += bool(made.common)
+        invented += bool(causes.common)
     assert invented / 200 <= 0.05 + 0.03
 
 
@@ -73,25 +73,25 @@ def test_independent_samples_show_no_common_cause() -> None:
 )
 def test_a_known_cause_is_found_and_comes_first(cause: str, value: int) -> None:
     rng = np.random.default_rng(10)
-    found = 0
+    hits = 0
     for _ in range(20):
         samples, beside = latencies(rng, N, 0.9), companions(rng, N)
         struck = rng.choice(N, 12, replace=False)  # of the 20 worst; the others are just large
         samples[struck] += 20_000.0
         beside[cause][struck] += value
-        made = common_causes(samples, beside, places=("cpu",))
-        found += bool(made.common) and made.common[0].name == cause
-    assert found >= 19
+        causes = common_causes(samples, beside, places=("cpu",))
+        hits += bool(causes.common) and causes.common[0].name == cause
+    assert hits >= 19
 
 
 def test_the_cpu_of_the_worst_samples_is_named() -> None:
     rng = np.random.default_rng(11)
     samples, cpu = latencies(rng, N, 0.0), rng.integers(0, 4, N)
     samples[(cpu == 3) & (rng.random(N) < 0.01)] += 30_000.0
-    made = common_causes(samples, {"cpu": cpu}, places=("cpu",))
-    assert made.common[0].place == 3
-    assert made.common[0].worst_share > 0.9
-    assert made.common[0].rest_share == pytest.approx(0.25, abs=0.02)
+    causes = common_causes(samples, {"cpu": cpu}, places=("cpu",))
+    assert causes.common[0].place == 3
+    assert causes.common[0].worst_share > 0.9
+    assert causes.common[0].rest_share == pytest.approx(0.25, abs=0.02)
 
 
 def test_the_interval_of_the_odds_ratio_contains_the_true_one() -> None:
@@ -104,18 +104,18 @@ def test_the_interval_of_the_odds_ratio_contains_the_true_one() -> None:
         slow = rng.random(N) < np.where(event, 0.02, 0.001)
         samples = np.where(slow, 5000.0 + rng.random(N), rng.random(N))
         share = float(slow.mean())
-        made = common_causes(samples, {"event": event}, worst=Worst(share, fewest=2), seed=number)
-        assert made.count == slow.sum()
-        inside += made.factors[0].low <= truth <= made.factors[0].high
+        causes = common_causes(samples, {"event": event}, worst=Worst(share, fewest=2), seed=number)
+        assert causes.count == slow.sum()
+        inside += causes.factors[0].low <= truth <= causes.factors[0].high
     assert inside / 300 >= 0.93
 
 
 def test_the_counts_of_the_table_add_up() -> None:
     rng = np.random.default_rng(13)
     samples, event = np.arange(N), rng.random(N) < 0.1
-    made = common_causes(samples, {"event": event})
-    factor = made.factors[0]
-    assert (made.count, made.threshold) == (20, N - 20)
+    causes = common_causes(samples, {"event": event})
+    factor = causes.factors[0]
+    assert (causes.count, causes.threshold) == (20, N - 20)
     assert factor.worst_n + factor.rest_n == N
     assert factor.worst_with == event[-20:].sum()
     assert factor.worst_with + factor.rest_with == event.sum()
@@ -152,21 +152,21 @@ def test_worst_samples_in_one_burst_are_clustered_and_not_a_cause() -> None:
     samples[5000:5020] += 5.0
     for begin in range(0, N, 1000):
         steal[begin : begin + 200] = 1
-    made = common_causes(samples, {"steal": steal})
-    assert made.clustered and made.bursts == 1
-    assert made.factors[0].worst_with == 20 and made.factors[0].fisher_p < 1e-6
-    assert made.factors[0].p_value > 0.1
-    assert not made.common
+    causes = common_causes(samples, {"steal": steal})
+    assert causes.clustered and causes.bursts == 1
+    assert causes.factors[0].worst_with == 20 and causes.factors[0].fisher_p < 1e-6
+    assert causes.factors[0].p_value > 0.1
+    assert not causes.common
 
 
 def test_the_period_of_the_worst_samples_is_found() -> None:
     rng = np.random.default_rng(16)
     samples = rng.random(N)
     samples[123::400] += 5.0
-    made = common_causes(samples, {})
-    assert made.train is not None and not made.train.loose
-    assert made.train.every == pytest.approx(400, rel=0.001)
-    assert not made.clustered
+    causes = common_causes(samples, {})
+    assert causes.train is not None and not causes.train.loose
+    assert causes.train.every == pytest.approx(400, rel=0.001)
+    assert not causes.clustered
 
 
 def test_marks_are_tested_like_companions() -> None:
@@ -174,9 +174,9 @@ def test_marks_are_tested_like_companions() -> None:
     samples = rng.random(N)
     drains = np.array([1111, 2500, 3777, 5120, 6000, 8111, 9000, 9500])
     samples[drains] += 5.0
-    made = common_causes(samples, {}, marks={"drain": drains})
-    assert [f.name for f in made.common] == ["drain"]
-    assert made.common[0].rest_with == 0
+    causes = common_causes(samples, {}, marks={"drain": drains})
+    assert [f.name for f in causes.common] == ["drain"]
+    assert causes.common[0].rest_with == 0
 
 
 def refused(samples: Array, worst: Worst = Worst()) -> str:  # noqa: B008 (frozen)
@@ -195,11 +195,11 @@ def test_samples_without_a_worst_are_refused_with_a_reason() -> None:
 def test_with_ties_at_the_threshold_only_samples_above_it_count() -> None:
     samples = np.full(N, 7)
     samples[100:115] = 9
-    made: CommonCauses = common_causes(samples, {})
-    assert (made.count, made.threshold) == (15, 9.0)
+    causes: CommonCauses = common_causes(samples, {})
+    assert (causes.count, causes.threshold) == (15, 9.0)
 
 
 def test_a_constant_companion_is_left_out_by_name() -> None:
-    made = common_causes(np.arange(N), {"smi": np.zeros(N)})
-    assert made.left_out == {"smi": "0 at every sample"}
-    assert made.asked == 0
+    causes = common_causes(np.arange(N), {"smi": np.zeros(N)})
+    assert causes.left_out == {"smi": "0 at every sample"}
+    assert causes.asked == 0

@@ -18,9 +18,9 @@ from .series import AR9, INDEPENDENT, LOGNORMAL, LOGNORMAL_AR9, TICKS, Kind, ar1
 Rng = np.random.Generator
 
 
-def ratio_of(made: Estimate | None) -> Estimate:
-    assert made is not None
-    return made
+def ratio_of(ratio: Estimate | None) -> Estimate:
+    assert ratio is not None
+    return ratio
 
 
 @pytest.mark.parametrize("statistic", ["mean", "median"])
@@ -35,9 +35,9 @@ def test_the_intervals_cover_difference_and_ratio(kind: Kind, statistic: str) ->
     def trial(rng: Rng, number: int) -> bool:
         nonlocal ratios
         base, cand = kind.make(rng, 1500), 1.2 * kind.make(rng, 1500)
-        made = compare([base], [cand], statistic=statistic, replicates=400, seed=number)
-        ratios += ratio_of(made.ratio).covers(1.2)
-        return made.difference.covers(0.2 * truth)
+        comparison = compare([base], [cand], statistic=statistic, replicates=400, seed=number)
+        ratios += ratio_of(comparison.ratio).covers(1.2)
+        return comparison.difference.covers(0.2 * truth)
 
     # A median on ticks has few possible values: its intervals cover more.
     highest = 1.0 if kind is TICKS and statistic == "median" else 0.98
@@ -51,9 +51,9 @@ def test_the_interval_of_a_high_percentile_covers() -> None:
 
     def trial(rng: Rng, number: int) -> bool:
         sides = [np.exp(0.5 * ar1(rng, 8000, 0.5)) for _ in range(2)]
-        made = compare(sides[:1], sides[1:], statistic=0.99, replicates=400, seed=number)
-        assert made.baseline.value == pytest.approx(truth, rel=0.4)
-        return ratio_of(made.ratio).covers(1.0)
+        comparison = compare(sides[:1], sides[1:], statistic=0.99, replicates=400, seed=number)
+        assert comparison.baseline.value == pytest.approx(truth, rel=0.4)
+        return ratio_of(comparison.ratio).covers(1.0)
 
     assert 0.92 <= coverage(trial, simulations=300) <= 0.985
 
@@ -74,12 +74,12 @@ def test_several_runs_cover_while_one_pooled_series_would_not(count: int, spread
     def trial(rng: Rng, number: int) -> bool:
         nonlocal pooled
         base, cand = runs(rng, count, spread), runs(rng, count, spread)
-        made = compare(base, cand, statistic="mean", replicates=100, seed=number)
+        comparison = compare(base, cand, statistic="mean", replicates=100, seed=number)
         joined = compare(
             [np.concatenate(base)], [np.concatenate(cand)], statistic="mean", replicates=100
         )
         pooled += joined.difference.covers(0.0)
-        return made.difference.covers(0.0)
+        return comparison.difference.covers(0.0)
 
     seen = coverage(trial, simulations=400)
     # Without spread between runs the t interval is wider than necessary: conservative.
@@ -93,9 +93,9 @@ def test_without_a_change_at_most_a_few_percent_report_one() -> None:
 
     def trial(rng: Rng, number: int) -> bool:
         sides = [LOGNORMAL_AR9.make(rng, 1500) for _ in range(2)]
-        made = compare(sides[:1], sides[1:], threshold=0.0, replicates=400, seed=number)
-        if made.verdict in wrong:
-            wrong[made.verdict] += 1
+        comparison = compare(sides[:1], sides[1:], threshold=0.0, replicates=400, seed=number)
+        if comparison.verdict in wrong:
+            wrong[comparison.verdict] += 1
         return True
 
     coverage(trial, simulations=400)
@@ -127,11 +127,11 @@ def test_exchanging_the_sides_reverses_the_verdict() -> None:
 
 def test_an_inconclusive_verdict_has_a_reason_and_the_detectable_change() -> None:
     rng = np.random.default_rng(3)
-    made = compare([rng.lognormal(7, 0.5, 50)], [rng.lognormal(7, 0.5, 50)], threshold=0.02)
-    assert made.verdict == "inconclusive"
-    assert "Measure longer" in made.reason
-    assert made.detectable is not None
-    assert made.detectable > 0.05
+    comparison = compare([rng.lognormal(7, 0.5, 50)], [rng.lognormal(7, 0.5, 50)], threshold=0.02)
+    assert comparison.verdict == "inconclusive"
+    assert "Measure longer" in comparison.reason
+    assert comparison.detectable is not None
+    assert comparison.detectable > 0.05
 
 
 def test_a_change_of_the_detectable_size_is_found_four_times_in_five() -> None:
@@ -148,7 +148,7 @@ def test_a_change_of_the_detectable_size_is_found_four_times_in_five() -> None:
             for _ in range(20)
         ]
     )
-    found = sum(
+    detected = sum(
         compare(
             [rng.normal(100, 10, 1000)],
             [rng.normal(100, 10, 1000) * (1 + detectable)],
@@ -160,14 +160,14 @@ def test_a_change_of_the_detectable_size_is_found_four_times_in_five() -> None:
         == "worse"
         for i in range(300)
     )
-    assert 0.7 <= found / 300 <= 0.9
+    assert 0.7 <= detected / 300 <= 0.9
 
 
 def test_deterministic_sides_compare_exactly_with_a_caveat() -> None:
     same = np.full(1000, 120, dtype=np.uint32)
-    made = compare([same], [same])
-    assert made.verdict == "equivalent"
-    assert "neither side varies" in made.caveat
+    comparison = compare([same], [same])
+    assert comparison.verdict == "equivalent"
+    assert "neither side varies" in comparison.caveat
     slower = compare([same, same], [same + 20, same + 20])
     assert slower.verdict == "worse"
     assert ratio_of(slower.ratio).zero_width
@@ -176,24 +176,24 @@ def test_deterministic_sides_compare_exactly_with_a_caveat() -> None:
 
 def test_a_side_that_reaches_zero_has_no_ratio_and_is_never_worse() -> None:
     zeros = np.zeros(100, dtype=np.uint32)
-    made = compare([zeros], [np.arange(100)])
-    assert made.ratio is None
-    assert made.verdict == "inconclusive"
-    assert "not above zero" in made.reason and "kadenz gate --limit" in made.reason
+    comparison = compare([zeros], [np.arange(100)])
+    assert comparison.ratio is None
+    assert comparison.verdict == "inconclusive"
+    assert "not above zero" in comparison.reason and "kadenz gate --limit" in comparison.reason
     assert compare([zeros], [zeros]).verdict == "equivalent"
 
 
 def test_caveats_name_what_the_intervals_omit() -> None:
     rng = np.random.default_rng(5)
-    one = rng.normal(100, 1, 100)
-    assert "one run per side" in compare([one], [one]).caveat
+    series = rng.normal(100, 1, 100)
+    assert "one run per side" in compare([series], [series]).caveat
     slow = 100.0 + ar1(rng, 300, 0.9)
     few = compare([slow], [1.5 * slow], statistic="mean")
     assert (few.verdict, few.decidable) == ("inconclusive", False)
     assert "independent samples" in few.reason
-    assert compare([one], [1.5 * one]).verdict == "worse"
-    assert "single run" in compare([one], [one, one + 1, one + 2]).caveat
-    assert compare([one, one + 1], [one, one + 1]).caveat == ""
+    assert compare([series], [1.5 * series]).verdict == "worse"
+    assert "single run" in compare([series], [series, series + 1, series + 2]).caveat
+    assert compare([series, series + 1], [series, series + 1]).caveat == ""
 
 
 def test_a_percentile_needs_enough_samples() -> None:
@@ -213,10 +213,10 @@ def test_a_p_value_agrees_with_the_interval() -> None:
         count = 1 + 2 * (number % 2)
         base = [np.exp(0.1 * ar1(rng, 2000, 0.5)) for _ in range(count)]
         cand = [factor * np.exp(0.1 * ar1(rng, 2000, 0.5)) for _ in range(count)]
-        made = compare(base, cand, replicates=400, seed=number)
-        assert made.p_changed is not None
-        if abs(made.p_changed - 0.05) > 0.002:  # the search ends at 1/500 of the distance
-            assert (made.p_changed < 0.05) == (not ratio_of(made.ratio).covers(1.0))
+        comparison = compare(base, cand, replicates=400, seed=number)
+        assert comparison.p_changed is not None
+        if abs(comparison.p_changed - 0.05) > 0.002:  # the search ends at 1/500 of the distance
+            assert (comparison.p_changed < 0.05) == (not ratio_of(comparison.ratio).covers(1.0))
 
 
 def test_p_values_without_a_change_are_uniform() -> None:
@@ -224,14 +224,14 @@ def test_p_values_without_a_change_are_uniform() -> None:
 
     def trial(rng: Rng, number: int) -> bool:
         sides = [10.0 + ar1(rng, 1500, 0.5) for _ in range(2)]
-        made = compare(sides[:1], sides[1:], replicates=400, seed=number)
-        values.append(made.p_changed)
+        comparison = compare(sides[:1], sides[1:], replicates=400, seed=number)
+        values.append(comparison.p_changed)
         return True
 
     coverage(trial, simulations=150)
-    found = np.array(values)
+    p_values = np.array(values)
     for level in (0.01, 0.05, 0.2, 0.5):
-        assert (found <= level).mean() <= level + 2.6 * np.sqrt(level * (1 - level) / 150) + 0.01
+        assert (p_values <= level).mean() <= level + 2.6 * np.sqrt(level * (1 - level) / 150) + 0.01
 
 
 def test_the_p_value_beyond_the_threshold_refers_to_the_threshold() -> None:
@@ -252,9 +252,11 @@ def test_a_given_spread_between_runs_makes_one_run_per_side_valid() -> None:
         base, cand = ([runs(rng, 1, 3.0)[0]] for _ in range(2))
         alone = compare(base, cand, statistic="mean", replicates=200, seed=number)
         untold += not ratio_of(alone.ratio).covers(1.0)
-        made = compare(base, cand, statistic="mean", between_runs=0.03, replicates=400, seed=number)
-        told += not ratio_of(made.ratio).covers(1.0)
-        return "3 % was assumed" in made.caveat
+        comparison = compare(
+            base, cand, statistic="mean", between_runs=0.03, replicates=400, seed=number
+        )
+        told += not ratio_of(comparison.ratio).covers(1.0)
+        return "3 % was assumed" in comparison.caveat
 
     assert coverage(trial, simulations=80) == 1.0
     assert untold / 80 > 0.5
@@ -263,10 +265,10 @@ def test_a_given_spread_between_runs_makes_one_run_per_side_valid() -> None:
 
 def test_the_spread_between_runs_is_reported() -> None:
     rng = np.random.default_rng(8)
-    made = compare(runs(rng, 8, 3.0), runs(rng, 8, 3.0), statistic="mean")
-    assert made.between_runs == pytest.approx(0.03, rel=0.6)
-    one = rng.normal(100, 1, 100)
-    assert compare([one], [one]).between_runs is None
+    comparison = compare(runs(rng, 8, 3.0), runs(rng, 8, 3.0), statistic="mean")
+    assert comparison.between_runs == pytest.approx(0.03, rel=0.6)
+    series = rng.normal(100, 1, 100)
+    assert compare([series], [series]).between_runs is None
 
 
 def test_the_spread_of_the_empty_loop_is_in_the_interval_of_a_batch() -> None:
@@ -282,9 +284,9 @@ def test_the_spread_of_the_empty_loop_is_in_the_interval_of_a_batch() -> None:
             (np.asarray(side.samples) - np.median(np.asarray(side.loop))) / side.per
             for side in sides
         ]
-        made = compare(sides[:1], sides[1:], replicates=400, seed=number)
+        comparison = compare(sides[:1], sides[1:], replicates=400, seed=number)
         bare += compare(without[:1], without[1:], replicates=400).difference.covers(0.0)
-        return made.difference.covers(0.0)
+        return comparison.difference.covers(0.0)
 
     assert coverage(trial, simulations=300) >= 0.92
     assert bare / 300 < 0.5
@@ -296,6 +298,6 @@ def test_an_interval_beyond_the_samples_is_open() -> None:
     series = rng.normal(100, 1, 2000)
     series[500:510] += 50
     series[1500:1516] += 80
-    made = compare([series], [series[::-1].copy()], statistic=0.99)
-    assert made.baseline.high == np.inf
-    assert made.verdict == "inconclusive"
+    comparison = compare([series], [series[::-1].copy()], statistic=0.99)
+    assert comparison.baseline.high == np.inf
+    assert comparison.verdict == "inconclusive"

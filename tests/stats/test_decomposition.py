@@ -40,26 +40,28 @@ def test_every_simulated_component_is_recovered() -> None:
     disturbed[sporadic] += 5_000.0 + rng.exponential(20_000.0, 40)
     disturbed += 25.0 * np.sin(2 * np.pi * number / 333.3)
     slow = wander(n, 3_000.0, 400_000.0)
-    made = decompose(number * PERIOD * 1.0002 + slow + disturbed, nominal_period=PERIOD)
+    decomposition = decompose(number * PERIOD * 1.0002 + slow + disturbed, nominal_period=PERIOD)
 
-    rate = made.drift.rate_error_ppm
+    rate = decomposition.drift.rate_error_ppm
     assert rate is not None and rate.covers(200.0) and rate.high - rate.low < 0.1
     # The sine's own curvature in the window, and the mean of 16,000 normal deviations.
-    assert np.abs(made.drift.drift - slow).max() < 40.0
-    assert np.abs(made.median_drift - slow).max() < 40.0
-    slowest, fast = sorted(made.disturbances.periodic, key=lambda one: -one.every.value)
+    assert np.abs(decomposition.drift.drift - slow).max() < 40.0
+    assert np.abs(decomposition.median_drift - slow).max() < 40.0
+    slowest, fast = sorted(
+        decomposition.disturbances.periodic, key=lambda train: -train.every.value
+    )
     assert slowest.every.covers(60_000.0) and slowest.every.high - slowest.every.low < 1.0
     assert slowest.amplitude.covers(160_000.0) and (slowest.strikes, slowest.slots) == (17, 17)
     assert slowest.p_value < 1e-10
     assert fast.every.covers(7_013.0) and abs(fast.amplitude.value - 3_000.0) < 100.0
-    (wave,) = made.disturbances.waves
+    (wave,) = decomposition.disturbances.waves
     assert abs(wave.every - 333.3) < 0.1 and abs(wave.amplitude - 25.0) < 3.0
-    assert made.disturbances.sporadic_events == 40
-    largest = made.disturbances.sporadic[0]
+    assert decomposition.disturbances.sporadic_events == 40
+    largest = decomposition.disturbances.sporadic[0]
     assert largest.cycle == sporadic[np.argmax(disturbed[sporadic])]
     assert largest.size == pytest.approx(disturbed[sporadic].max(), abs=600.0)
     # Without the disturbances, the rest is the simulated jitter.
-    assert np.median(np.abs(made.drift.jitter)) == pytest.approx(
+    assert np.median(np.abs(decomposition.drift.jitter)) == pytest.approx(
         np.median(np.abs(jitter + 25.0 * np.sin(2 * np.pi * number / 333.3))), rel=0.02
     )
 
@@ -70,22 +72,24 @@ def test_the_views_add_up() -> None:
     cycles = np.sort(rng.choice(n + 500, n, replace=False))
     cycles -= cycles[0]
     times = 7.0 + cycles * 1000.3 + rng.normal(0.0, 5.0, n)
-    made = separate_drift(times, cycles=cycles, nominal_period=1000.0)
-    np.testing.assert_allclose(made.raw, times - times[0] - 1000.0 * cycles, atol=1e-6)
-    np.testing.assert_allclose(made.compensated, made.drift + made.jitter, atol=1e-9)
-    line = made.raw - made.compensated
-    np.testing.assert_allclose(np.diff(line), np.diff(cycles) * (made.period.value - 1000.0))
+    separation = separate_drift(times, cycles=cycles, nominal_period=1000.0)
+    np.testing.assert_allclose(separation.raw, times - times[0] - 1000.0 * cycles, atol=1e-6)
+    np.testing.assert_allclose(
+        separation.compensated, separation.drift + separation.jitter, atol=1e-9
+    )
+    line = separation.raw - separation.compensated
+    np.testing.assert_allclose(np.diff(line), np.diff(cycles) * (separation.period.value - 1000.0))
 
 
 def test_missed_cycles_are_gaps_and_not_drift() -> None:
     rng = np.random.default_rng(3)
     cycles = np.concatenate((np.arange(5_000), np.arange(7_000, 12_000), [15_000, 15_001]))
     times = cycles * PERIOD * 1.00005 + rng.normal(0.0, 500.0, cycles.size)
-    made = decompose(times, nominal_period=PERIOD, cycles=cycles)
-    assert made.drift.rate_error_ppm is not None
-    assert made.drift.rate_error_ppm.value == pytest.approx(50.0, abs=0.01)
-    assert np.abs(made.drift.drift).max() < 1000.0
-    assert made.drift.jitter_sd == pytest.approx(500.0, rel=0.05)
+    decomposition = decompose(times, nominal_period=PERIOD, cycles=cycles)
+    assert decomposition.drift.rate_error_ppm is not None
+    assert decomposition.drift.rate_error_ppm.value == pytest.approx(50.0, abs=0.01)
+    assert np.abs(decomposition.drift.drift).max() < 1000.0
+    assert decomposition.drift.jitter_sd == pytest.approx(500.0, rel=0.05)
 
 
 def test_a_period_is_counted_in_cycles_across_gaps() -> None:
@@ -117,16 +121,18 @@ def test_the_interval_of_the_rate_covers_even_if_the_clock_wanders() -> None:
 
     def trial(rng: np.random.Generator, _: int) -> bool:
         edges = 1e6 * 1.0002 * np.arange(4000) + 5000.0 * ar1(rng, 4000, 0.99)
-        made = separate_drift(edges, nominal_period=1e6, replicates=200)
-        assert made.rate_error_ppm is not None
-        return made.rate_error_ppm.covers(200.0)
+        separation = separate_drift(edges, nominal_period=1e6, replicates=200)
+        assert separation.rate_error_ppm is not None
+        return separation.rate_error_ppm.covers(200.0)
 
     assert coverage(trial, 400) >= 0.925
 
 
 def test_an_unknowable_rate_is_reported() -> None:
-    made = separate_drift(np.arange(4000) * 1e6 + wander(4000, 1e4, 3000.0), nominal_period=1e6)
-    assert "rate itself wanders" in made.reason
+    separation = separate_drift(
+        np.arange(4000) * 1e6 + wander(4000, 1e4, 3000.0), nominal_period=1e6
+    )
+    assert "rate itself wanders" in separation.reason
 
 
 @pytest.mark.parametrize("method", ["mean", "median"])
@@ -177,11 +183,11 @@ def test_the_bound_of_the_bias_holds(place: int) -> None:
     struck = quiet.copy()
     struck[place : place + 10] += 200_000.0
     plain = decompose(quiet, nominal_period=PERIOD, window=4_000)
-    made = decompose(struck, nominal_period=PERIOD, window=4_000)
+    decomposition = decompose(struck, nominal_period=PERIOD, window=4_000)
     # The regression also moves, by less than the bound.
-    moved = np.abs((made.drift.jitter - (struck - quiet)) - (plain.drift.jitter)).max()
-    assert 0.3 * made.bias.moved < moved < 1.1 * made.bias.moved
-    assert made.bias.from_median > 0.5 * moved
+    moved = np.abs((decomposition.drift.jitter - (struck - quiet)) - (plain.drift.jitter)).max()
+    assert 0.3 * decomposition.bias.moved < moved < 1.1 * decomposition.bias.moved
+    assert decomposition.bias.from_median > 0.5 * moved
 
 
 # ---- periods -----------------------------------------------------------------------------------
@@ -215,8 +221,10 @@ NO_PERIOD: dict[str, Callable[[np.random.Generator], Floats]] = {
 def test_false_periods_are_no_more_frequent_than_stated(kind: str) -> None:
     """alpha 0.01: three or more false alarms among 40 series are less likely than 1 in 100."""
     rng = np.random.default_rng(8)
-    found = [find_disturbances(NO_PERIOD[kind](rng), alpha=0.01) for _ in range(40)]
-    assert sum(bool(one.periodic or one.waves) for one in found) <= 2
+    per_series = [find_disturbances(NO_PERIOD[kind](rng), alpha=0.01) for _ in range(40)]
+    assert (
+        sum(bool(disturbances.periodic or disturbances.waves) for disturbances in per_series) <= 2
+    )
 
 
 def test_the_period_s_interval_covers_it() -> None:
@@ -225,8 +233,8 @@ def test_the_period_s_interval_covers_it() -> None:
         series = rng.normal(size=10_000)
         places = np.round(np.arange(rng.uniform(2, every), 9_996, every) + rng.uniform(-2, 2))
         series[places.astype(int)] += 40.0
-        found = find_disturbances(series).periodic
-        return len(found) == 1 and found[0].every.covers(every)
+        trains = find_disturbances(series).periodic
+        return len(trains) == 1 and trains[0].every.covers(every)
 
     assert coverage(trial, 100) >= 0.88
 
@@ -235,9 +243,9 @@ def test_few_large_strikes_are_found_among_many_small_ones() -> None:
     rng = np.random.default_rng(9)
     series = rng.standard_t(2.5, 200_000)
     series[500::12_000] = 400.0
-    found = find_disturbances(series)
-    assert [round(one.every.value) for one in found.periodic] == [12_000]
-    assert found.sporadic_events > 500
+    disturbances = find_disturbances(series)
+    assert [round(train.every.value) for train in disturbances.periodic] == [12_000]
+    assert disturbances.sporadic_events > 500
 
 
 def test_early_strikes_have_negative_sizes() -> None:
@@ -251,8 +259,8 @@ def test_early_strikes_have_negative_sizes() -> None:
 def test_too_few_events_have_no_period() -> None:
     series = np.random.default_rng(11).normal(size=20_000)
     series[100::5_000] += 30.0
-    found = find_disturbances(series)
-    assert found.periodic == () and "fewer than 6" in found.reason
+    disturbances = find_disturbances(series)
+    assert disturbances.periodic == () and "fewer than 6" in disturbances.reason
     with pytest.raises(TooFew):
         find_disturbances(series[:60])
     with pytest.raises(Undefined, match="ascending"):
@@ -269,8 +277,10 @@ def test_a_train_among_strays_of_its_own_size_is_found(strays: int) -> None:
         struck = np.round(rng.uniform(0.0, every) + every * np.arange(16)).astype(int)
         series[struck[struck < n]] += 10.0
         series[rng.choice(n, strays, replace=False)] += 10.0
-        found = find_disturbances(series)
-        assert any(one.every.value == pytest.approx(every, rel=1e-3) for one in found.periodic)
+        disturbances = find_disturbances(series)
+        assert any(
+            train.every.value == pytest.approx(every, rel=1e-3) for train in disturbances.periodic
+        )
 
 
 @pytest.mark.parametrize("strays", [20, 84, 166])
@@ -287,13 +297,13 @@ def test_strays_alone_form_no_train(strays: int) -> None:
 @pytest.mark.parametrize("size", [4.5, 5.0, 5.5, 10.0])
 def test_the_amplitude_of_a_half_visible_train_is_not_too_large(size: float) -> None:
     """An amplitude of 5.00 was once estimated as 5.64, from strikes beyond five sd only."""
-    found = []
+    amplitudes = []
     for seed in range(6):
         series = np.random.default_rng(seed).normal(0.0, 1.0, 50_000)
         series[137::501] += size
-        found += [one.amplitude.value for one in find_disturbances(series).periodic]
-    assert len(found) == 6
-    assert np.mean(found) == pytest.approx(size, abs=0.12)
+        amplitudes += [train.amplitude.value for train in find_disturbances(series).periodic]
+    assert len(amplitudes) == 6
+    assert np.mean(amplitudes) == pytest.approx(size, abs=0.12)
 
 
 def test_slots_without_a_strike_do_not_change_the_amplitude() -> None:
@@ -301,6 +311,6 @@ def test_slots_without_a_strike_do_not_change_the_amplitude() -> None:
     series = rng.normal(0.0, 1.0, 50_000)
     slots = np.arange(137, 50_000, 501)
     series[slots[rng.random(slots.size) < 0.4]] += 12.0
-    (one,) = find_disturbances(series).periodic
-    assert one.strikes < 0.6 * one.slots
-    assert one.amplitude.value == pytest.approx(12.0, abs=0.6)
+    (train,) = find_disturbances(series).periodic
+    assert train.strikes < 0.6 * train.slots
+    assert train.amplitude.value == pytest.approx(12.0, abs=0.6)

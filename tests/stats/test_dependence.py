@@ -40,9 +40,9 @@ def test_alternation_shows_as_minus_one() -> None:
 
 
 def test_samples_that_do_not_vary_have_no_correlation_and_no_nan() -> None:
-    made = autocorrelation(np.full(100, 7, dtype=np.uint32), 3)
-    assert made.constant
-    assert made.rho.tolist() == [1, 0, 0, 0]
+    correlation = autocorrelation(np.full(100, 7, dtype=np.uint32), 3)
+    assert correlation.constant
+    assert correlation.rho.tolist() == [1, 0, 0, 0]
     worth = effective_size(np.full(100, 7))
     assert worth.constant
     assert worth.effective_n == 100

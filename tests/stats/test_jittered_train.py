@@ -25,8 +25,8 @@ def apart(places: Indices) -> Indices:
 def train(rng: Rng, n: int, every: float, struck: int, strays: int) -> Indices:
     """`struck` slots of a period, each up to a cycle early or late, and strays."""
     slots = rng.choice(int((n - 4) / every), struck, replace=False)
-    own = np.round(2.5 + every * slots).astype(np.intp) + rng.integers(-1, 2, struck)
-    return apart(np.concatenate((own, rng.choice(n, strays, replace=False))))
+    strikes = np.round(2.5 + every * slots).astype(np.intp) + rng.integers(-1, 2, struck)
+    return apart(np.concatenate((strikes, rng.choice(n, strays, replace=False))))
 
 
 @pytest.mark.parametrize(("n", "m"), [(300, 20), (2_000, 6), (5_000, 20)])
@@ -63,16 +63,16 @@ def test_a_small_p_is_no_rarer_than_it_says() -> None:
 )
 def test_a_planted_period_is_found(n: int, every: float, struck: int, strays: int) -> None:
     rng = np.random.default_rng(n + struck)
-    found = 0
+    hits = 0
     for _ in range(10):
         events = train(rng, n, every, struck, strays)
         p_value, frequency = search_around(events, n, 0.0025)
         if not frequency:
             continue
-        own = near_slots(events, frequency)
+        in_slots = near_slots(events, frequency)
         near = abs(1.0 / frequency - every) < every * every / n
-        found += p_value < 0.0025 and near and own.sum() >= struck - 2
-    assert found >= 9
+        hits += p_value < 0.0025 and near and in_slots.sum() >= struck - 2
+    assert hits >= 9
 
 
 def worst_at(rng: Rng, n: int, places: Indices) -> Floats:
@@ -84,24 +84,28 @@ def worst_at(rng: Rng, n: int, places: Indices) -> Floats:
 
 def test_eleven_of_the_twenty_worst_at_cycles_18_to_20_of_100_have_a_period() -> None:
     rng = np.random.default_rng(6)
-    found = 0
+    hits = 0
     for _ in range(10):
         n = 10_000
-        own = 100 * rng.choice(100, 11, replace=False) + rng.integers(18, 21, 11)
-        made = common_causes(worst_at(rng, n, np.append(own, rng.choice(n, 9))), {})
-        assert made.train is not None and not made.nothing
-        found += made.train.loose and abs(made.train.every - 100.0) < 0.1 and made.train.count >= 11
-    assert found >= 9  # by chance, most of the eleven may be in every second hundred
+        periodic = 100 * rng.choice(100, 11, replace=False) + rng.integers(18, 21, 11)
+        causes = common_causes(worst_at(rng, n, np.append(periodic, rng.choice(n, 9))), {})
+        assert causes.train is not None and not causes.nothing
+        hits += (
+            causes.train.loose
+            and abs(causes.train.every - 100.0) < 0.1
+            and causes.train.count >= 11
+        )
+    assert hits >= 9  # by chance, most of the eleven may be in every second hundred
 
 
 def test_missed_cycles_do_not_hide_a_period() -> None:
     rng = np.random.default_rng(8)
     cycles = np.delete(np.arange(10_137), np.arange(5_000, 5_137))  # 137 missed in the middle
     at = 400 * rng.choice(25, 13, replace=False) + rng.integers(18, 21, 13)
-    own = np.flatnonzero(np.isin(cycles, at))
-    samples = worst_at(rng, 10_000, np.append(own, rng.choice(10_000, 7)))
-    made = common_causes(samples, {}, cycles=cycles)
-    assert made.train is not None and made.train.every == pytest.approx(400.0, abs=1.0)
+    periodic = np.flatnonzero(np.isin(cycles, at))
+    samples = worst_at(rng, 10_000, np.append(periodic, rng.choice(10_000, 7)))
+    causes = common_causes(samples, {}, cycles=cycles)
+    assert causes.train is not None and causes.train.every == pytest.approx(400.0, abs=1.0)
     without = common_causes(samples, {}).train
     assert without is None or abs(without.every - 400.0) > 10.0
 

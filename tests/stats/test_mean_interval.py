@@ -28,8 +28,8 @@ def test_a_95_percent_interval_covers_the_mean_in_92_to_98_percent(kind: Kind) -
 @pytest.mark.long
 def test_a_90_percent_interval_covers_in_87_to_93_percent(kind: Kind) -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
-        made = mean_interval(kind.make(rng, 2000), confidence=0.9, replicates=400, seed=number)
-        return made.covers(kind.mean)
+        interval = mean_interval(kind.make(rng, 2000), confidence=0.9, replicates=400, seed=number)
+        return interval.covers(kind.mean)
 
     assert 0.87 <= coverage(trial) <= 0.93
 
@@ -46,9 +46,9 @@ def test_ours_covers_where_an_interval_for_independent_samples_fails(kind: Kind)
 
 def test_coverage_holds_when_samples_are_averaged_over_cells_first() -> None:
     def trial(rng: np.random.Generator, number: int) -> bool:
-        made = mean_interval(10.0 + ar1(rng, 50_000, 0.9), replicates=400, seed=number)
-        assert made.cell == 12
-        return made.covers(10.0)
+        interval = mean_interval(10.0 + ar1(rng, 50_000, 0.9), replicates=400, seed=number)
+        assert interval.cell == 12
+        return interval.covers(10.0)
 
     assert 0.92 <= coverage(trial, simulations=500) <= 0.98
 
@@ -97,16 +97,16 @@ def test_averaging_over_cells_changes_the_interval_by_little() -> None:
 def test_the_same_seed_gives_the_same_interval_and_another_seed_nearly() -> None:
     series = AR5.make(np.random.default_rng(5), 1000)
     assert mean_interval(series, seed=7) == mean_interval(series, seed=7)
-    one, other = mean_interval(series, seed=7), mean_interval(series, seed=8)
-    assert one.low != other.low
-    assert one.low == pytest.approx(other.low, abs=0.3 * (one.high - one.low))
+    first, second = mean_interval(series, seed=7), mean_interval(series, seed=8)
+    assert first.low != second.low
+    assert first.low == pytest.approx(second.low, abs=0.3 * (first.high - first.low))
 
 
 def test_constant_samples_give_zero_width_with_a_reason() -> None:
-    made = mean_interval(np.full(1000, 168, dtype=np.uint32))
-    assert (made.low, made.value, made.high) == (168.0, 168.0, 168.0)
-    assert made.zero_width
-    assert "do not vary" in made.reason
+    interval = mean_interval(np.full(1000, 168, dtype=np.uint32))
+    assert (interval.low, interval.value, interval.high) == (168.0, 168.0, 168.0)
+    assert interval.zero_width
+    assert "do not vary" in interval.reason
 
 
 @given(
@@ -115,10 +115,10 @@ def test_constant_samples_give_zero_width_with_a_reason() -> None:
 )
 @settings(max_examples=150, deadline=None)
 def test_tick_quantised_samples_never_give_nan(ticks: list[int], kind: type) -> None:
-    made = mean_interval(np.array(ticks, dtype=kind) * 1000, replicates=100)
-    assert np.isfinite([made.low, made.high, made.standard_error]).all()
-    assert made.low <= made.value <= made.high
-    assert made.value == np.mean(ticks) * 1000 or made.value == pytest.approx(
+    interval = mean_interval(np.array(ticks, dtype=kind) * 1000, replicates=100)
+    assert np.isfinite([interval.low, interval.high, interval.standard_error]).all()
+    assert interval.low <= interval.value <= interval.high
+    assert interval.value == np.mean(ticks) * 1000 or interval.value == pytest.approx(
         np.mean(ticks) * 1000, rel=1e-12
     )
 
@@ -127,23 +127,23 @@ def test_one_odd_sample_among_equal_ones_counts_like_one_rare_event() -> None:
     # An exact Poisson interval for one event seen is 0.03 ... 5.6 events.
     series = np.full(1000, 65, dtype=np.uint32)
     series[500] = 66
-    made = mean_interval(series)
-    assert not made.zero_width
-    assert 64.998 <= made.low <= 65.001
-    assert 65.004 <= made.high <= 65.007
+    interval = mean_interval(series)
+    assert not interval.zero_width
+    assert 64.998 <= interval.low <= 65.001
+    assert 65.004 <= interval.high <= 65.007
 
 
 def test_one_huge_outlier_does_not_inflate_the_interval() -> None:
     series = np.random.default_rng(1).normal(5400.0, 300.0, 3000)
     series[77] = 1e6
-    made = mean_interval(series)
+    interval = mean_interval(series)
     share = 1e6 / series.size
-    assert made.high <= made.value + 6.0 * share
+    assert interval.high <= interval.value + 6.0 * share
 
 
 def test_blocks_that_cancel_give_a_finite_interval() -> None:
-    made = mean_interval(np.tile([1, 2], 500), block=2)
-    assert np.isfinite([made.low, made.high]).all()
+    interval = mean_interval(np.tile([1, 2], 500), block=2)
+    assert np.isfinite([interval.low, interval.high]).all()
 
 
 def test_the_interval_moves_and_stretches_with_the_unit() -> None:

@@ -24,19 +24,19 @@ def independent(rng: Generator, n: int, rate: float) -> Array:
 
 def bursts(rng: Generator, n: int, rate: float, length: float, within: float) -> Array:
     """Bursts at random times, of geometric length, in which a share `within` misses."""
-    found = np.zeros(n + 40 * int(length), np.uint8)
+    missed = np.zeros(n + 40 * int(length), np.uint8)
     for at in rng.integers(0, n, rng.poisson(n * rate)):
         size = rng.geometric(1.0 / length)
-        found[at : at + size] |= (rng.random(size) < within)[: found.size - at]
-    return found[:n]
+        missed[at : at + size] |= (rng.random(size) < within)[: missed.size - at]
+    return missed[:n]
 
 
 def covered(trial: Callable[[Generator], list[Array]], truth: float) -> tuple[float, float]:
     """Share of intervals that contain the truth, and share of trials that gave one."""
     rng = np.random.default_rng(20261122)
-    found = [miss_rate(trial(rng)) for _ in range(SIMULATIONS)]
-    known = [one for one in found if one.low is not None and one.high is not None]
-    hits = sum((one.low or 0.0) <= truth <= (one.high or 0.0) for one in known)
+    rates = [miss_rate(trial(rng)) for _ in range(SIMULATIONS)]
+    known = [rate for rate in rates if rate.low is not None and rate.high is not None]
+    hits = sum((rate.low or 0.0) <= truth <= (rate.high or 0.0) for rate in known)
     return hits / max(1, len(known)), len(known) / SIMULATIONS
 
 
@@ -53,12 +53,12 @@ def test_independent_misses_are_covered(rate: float) -> None:
 def test_misses_in_bursts_are_covered(occasions: int, length: float, within: float) -> None:
     n = 20_000
 
-    def one(rng: Generator) -> list[Array]:
+    def run_of_bursts(rng: Generator) -> list[Array]:
         return [bursts(rng, n, occasions / n, length, within)]
 
     rng = np.random.default_rng(1)
-    truth = float(np.mean([one(rng)[0].mean() for _ in range(800)]))
-    share, _ = covered(one, truth)
+    truth = float(np.mean([run_of_bursts(rng)[0].mean() for _ in range(800)]))
+    share, _ = covered(run_of_bursts, truth)
     assert share >= LEAST
 
 
@@ -82,9 +82,9 @@ def test_a_count_of_single_misses_alone_would_not_cover_bursts() -> None:
     """The failure that the test above prevents: bursts treated as independent misses."""
     rng = np.random.default_rng(7)
     series = [bursts(rng, 20_000, 0.002, 20.0, 1.0) for _ in range(60)]
-    truth = float(np.mean([one.mean() for one in series]))
-    shuffled = [miss_rate([rng.permutation(one)]) for one in series]
-    hits = sum((one.low or 0.0) <= truth <= (one.high or 1.0) for one in shuffled)
+    truth = float(np.mean([run.mean() for run in series]))
+    shuffled = [miss_rate([rng.permutation(run)]) for run in series]
+    hits = sum((rate.low or 0.0) <= truth <= (rate.high or 1.0) for rate in shuffled)
     assert hits < 0.7 * len(series)
 
 
@@ -92,15 +92,15 @@ def test_with_few_bursts_the_rate_is_unknown() -> None:
     series = np.zeros(10_000, np.uint8)
     for at in range(1000, 10_000, 1100):
         series[at : at + 40] = 1
-    found = miss_rate([series])
-    assert found.low is None and found.high is None and found.value == 0.036
-    assert found.occasions < OCCASIONS and "at least 10 are needed" in found.reason
+    rate = miss_rate([series])
+    assert rate.low is None and rate.high is None and rate.value == 0.036
+    assert rate.occasions < OCCASIONS and "at least 10 are needed" in rate.reason
 
 
 def test_no_miss_gives_the_one_sided_bound_over_all_runs() -> None:
-    found = miss_rate([np.zeros(1000, np.uint8)] * 3)
-    assert found.low == 0.0
-    assert found.high == pytest.approx(1.0 - 0.05 ** (1.0 / 3000.0))
+    rate = miss_rate([np.zeros(1000, np.uint8)] * 3)
+    assert rate.low == 0.0
+    assert rate.high == pytest.approx(1.0 - 0.05 ** (1.0 / 3000.0))
 
 
 def test_all_missed_is_the_mirror_of_none() -> None:
@@ -112,11 +112,11 @@ def test_all_missed_is_the_mirror_of_none() -> None:
 def test_threads_that_stop_together_are_one_occasion_per_cycle() -> None:
     rng = np.random.default_rng(3)
     alone = independent(rng, 3000, 0.02)
-    one, four = miss_rate([alone]), miss_rate([4 * alone], each=4)
-    assert four.value == one.value
-    assert four.occasions == pytest.approx(one.occasions)
-    assert four.low == pytest.approx(one.low)
-    assert four.high == pytest.approx(one.high)
+    one_thread, four_threads = miss_rate([alone]), miss_rate([4 * alone], each=4)
+    assert four_threads.value == one_thread.value
+    assert four_threads.occasions == pytest.approx(one_thread.occasions)
+    assert four_threads.low == pytest.approx(one_thread.low)
+    assert four_threads.high == pytest.approx(one_thread.high)
 
 
 @pytest.mark.parametrize(

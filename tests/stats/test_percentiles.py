@@ -47,10 +47,10 @@ def test_the_interval_of_independent_samples_covers_the_quantile(level: float) -
     truth = float(np.exp(norm.ppf(level)))
 
     def trial(rng: np.random.Generator, _: int) -> bool:
-        (made,) = percentiles(rng.lognormal(size=1000), levels=(level,), dependent=False)
-        assert made.low is not None
-        assert made.high is not None
-        return made.low <= truth <= made.high
+        (percentile,) = percentiles(rng.lognormal(size=1000), levels=(level,), dependent=False)
+        assert percentile.low is not None
+        assert percentile.high is not None
+        return percentile.low <= truth <= percentile.high
 
     assert 0.94 <= coverage(trial) <= 0.985
 
@@ -63,9 +63,9 @@ def test_dependence_breaks_the_exact_interval_and_the_wider_one_covers(level: fl
     def trial(rng: np.random.Generator, _: int) -> bool:
         series = ar1(rng, 2000, 0.9)
         for dependent in seen:
-            (made,) = percentiles(series, levels=(level,), dependent=dependent)
-            if made.low is not None and made.high is not None:
-                seen[dependent] += made.low <= truth <= made.high
+            (percentile,) = percentiles(series, levels=(level,), dependent=dependent)
+            if percentile.low is not None and percentile.high is not None:
+                seen[dependent] += percentile.low <= truth <= percentile.high
         return True
 
     coverage(trial)
@@ -78,11 +78,11 @@ def test_with_ties_the_interval_covers_more_never_less() -> None:
     refused = []
 
     def trial(rng: np.random.Generator, _: int) -> bool:
-        (made,) = percentiles(rng.choice(3, 100, p=(0.3, 0.4, 0.3)), levels=(0.5,))
-        if made.low is None or made.high is None:
-            refused.append(made.reason)  # looks dependent by chance
+        (percentile,) = percentiles(rng.choice(3, 100, p=(0.3, 0.4, 0.3)), levels=(0.5,))
+        if percentile.low is None or percentile.high is None:
+            refused.append(percentile.reason)  # looks dependent by chance
             return True
-        return made.low <= 1 <= made.high
+        return percentile.low <= 1 <= percentile.high
 
     assert coverage(trial) >= 0.95 + len(refused) / 1000
     assert len(refused) <= 5
@@ -92,25 +92,25 @@ def test_with_ties_the_interval_covers_more_never_less() -> None:
 @settings(max_examples=200, deadline=None)
 def test_every_figure_is_a_measured_value_in_order(values: list[int]) -> None:
     seen = set(values)
-    for made in percentiles(np.array(values)):
-        known = [x for x in (made.low, made.value, made.high) if x is not None]
+    for percentile in percentiles(np.array(values)):
+        known = [x for x in (percentile.low, percentile.value, percentile.high) if x is not None]
         assert known == sorted(known)
         assert all(x in seen for x in known)
-        if made.value is not None:
+        if percentile.value is not None:
             # The definition: the smallest sample that a share `level` does not exceed.
-            below = sum(v < made.value for v in values)
-            up_to = sum(v <= made.value for v in values)
-            assert below < made.level * len(values) <= up_to + 1e-9
+            below = sum(v < percentile.value for v in values)
+            up_to = sum(v <= percentile.value for v in values)
+            assert below < percentile.level * len(values) <= up_to + 1e-9
 
 
 def test_too_few_samples_are_reported_and_nothing_is_extrapolated() -> None:
-    made = {p.name: p for p in percentiles(np.arange(2000), dependent=False)}
-    assert made["p99"].high is not None
-    assert made["p99.9"].value == 1997
-    assert made["p99.9"].high is None
-    assert "3,688 needed" in made["p99.9"].reason
-    assert made["p99.99"].value is None
-    assert "10,000 needed" in made["p99.99"].reason
+    by_name = {p.name: p for p in percentiles(np.arange(2000), dependent=False)}
+    assert by_name["p99"].high is not None
+    assert by_name["p99.9"].value == 1997
+    assert by_name["p99.9"].high is None
+    assert "3,688 needed" in by_name["p99.9"].reason
+    assert by_name["p99.99"].value is None
+    assert "10,000 needed" in by_name["p99.99"].reason
     assert [p.name for p in percentiles(np.arange(5))] == [
         "p50",
         "p90",

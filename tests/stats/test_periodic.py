@@ -69,14 +69,14 @@ def test_the_tick_of_a_back_to_back_benchmark_is_named() -> None:
             truth.append(i)
         series[i] = cost
         now += cost + 10.0
-    made = find_periodic(series, times=times, tick_period=10_001.0)
-    assert made.periodic
-    assert made.tick_fits
-    assert made.affected.tolist() == truth
-    assert made.extra == pytest.approx(100.0, abs=2.0)
-    assert made.period == pytest.approx(10_001.0, rel=0.002)
-    assert made.every == pytest.approx(5000 / len(truth), rel=0.02)
-    assert "fits the tick" in made.sentence
+    interference = find_periodic(series, times=times, tick_period=10_001.0)
+    assert interference.periodic
+    assert interference.tick_fits
+    assert interference.affected.tolist() == truth
+    assert interference.extra == pytest.approx(100.0, abs=2.0)
+    assert interference.period == pytest.approx(10_001.0, rel=0.002)
+    assert interference.every == pytest.approx(5000 / len(truth), rel=0.02)
+    assert "fits the tick" in interference.sentence
 
 
 @pytest.mark.parametrize("every", [7, 10, 16.7, 137, 500])
@@ -85,12 +85,12 @@ def test_every_kth_sample_is_found_with_its_phase(every: float) -> None:
     series = (150 + rng.integers(0, 4, 10_000)).astype(np.uint32)
     truth = np.floor(np.arange(3.0, series.size, every)).astype(int)
     series[truth] += 40
-    made = find_periodic(series)
-    assert made.periodic
-    assert made.every == pytest.approx(every, rel=1e-3)
-    assert set(truth) == set(made.affected.tolist())
-    assert made.phase is not None
-    assert (made.phase - 3.0 + every / 2) % every - every / 2 == pytest.approx(0.0, abs=1.0)
+    interference = find_periodic(series)
+    assert interference.periodic
+    assert interference.every == pytest.approx(every, rel=1e-3)
+    assert set(truth) == set(interference.affected.tolist())
+    assert interference.phase is not None
+    assert (interference.phase - 3.0 + every / 2) % every - every / 2 == pytest.approx(0.0, abs=1.0)
 
 
 def test_a_period_is_found_among_as_many_stray_outliers() -> None:
@@ -98,11 +98,11 @@ def test_a_period_is_found_among_as_many_stray_outliers() -> None:
     series = rng.normal(100.0, 1.0, 20_000)
     series[11::200] += 30.0
     series[rng.integers(0, series.size, 100)] += 30.0
-    made = find_periodic(series)
-    assert made.periodic
-    assert made.every == pytest.approx(200.0, rel=1e-3)
-    assert 95 <= made.affected.size <= 115
-    assert made.affected.size + made.others.size == made.outliers
+    interference = find_periodic(series)
+    assert interference.periodic
+    assert interference.every == pytest.approx(200.0, rel=1e-3)
+    assert 95 <= interference.affected.size <= 115
+    assert interference.affected.size + interference.others.size == interference.outliers
 
 
 def test_a_period_is_found_if_only_half_of_its_slots_are_struck() -> None:
@@ -110,9 +110,9 @@ def test_a_period_is_found_if_only_half_of_its_slots_are_struck() -> None:
     series = rng.normal(100.0, 1.0, 20_000)
     slots = np.arange(11, series.size, 200)
     series[slots[rng.random(slots.size) < 0.5]] += 30.0
-    made = find_periodic(series)
-    assert made.periodic
-    assert made.every == pytest.approx(200.0, rel=1e-3)
+    interference = find_periodic(series)
+    assert interference.periodic
+    assert interference.every == pytest.approx(200.0, rel=1e-3)
 
 
 def test_the_beat_of_a_tick_faster_than_the_samples_is_named() -> None:
@@ -121,10 +121,10 @@ def test_the_beat_of_a_tick_faster_than_the_samples_is_named() -> None:
     times = np.arange(20_000) * 10.003
     series = rng.normal(100.0, 1.0, times.size)
     series[times % 1.0 < 0.01] += 50.0
-    made = find_periodic(series, sample_period=10.003, tick_period=1.0)
-    assert made.tick_fits
-    assert made.beat == pytest.approx(1.0 / 0.003, rel=1e-3)
-    assert made.affected.size == made.outliers
+    interference = find_periodic(series, sample_period=10.003, tick_period=1.0)
+    assert interference.tick_fits
+    assert interference.beat == pytest.approx(1.0 / 0.003, rel=1e-3)
+    assert interference.affected.size == interference.outliers
 
 
 def test_fast_outliers_are_found_too() -> None:
@@ -132,11 +132,11 @@ def test_fast_outliers_are_found_too() -> None:
     series = np.full(1000, 1823, dtype=np.uint32)
     for start in (58, 119, 180, 241, 302, 363, 424, 485, 546, 607, 668, 729, 790, 851, 912, 973):
         series[start : start + 3] -= np.array([33, 22, 11], dtype=np.uint32)
-    made = find_periodic(series)
-    assert made.periodic
-    assert made.every == pytest.approx(61.0, abs=0.05)
-    assert made.extra == -22.0
-    assert made.affected.size == 48
+    interference = find_periodic(series)
+    assert interference.periodic
+    assert interference.every == pytest.approx(61.0, abs=0.05)
+    assert interference.extra == -22.0
+    assert interference.affected.size == 48
 
 
 def test_several_strikes_in_one_period_belong_to_it() -> None:
@@ -144,9 +144,9 @@ def test_several_strikes_in_one_period_belong_to_it() -> None:
     series = np.full(1000, 1980, dtype=np.uint32)
     struck = [s + i for s in range(62, 1000, 65) for i in (0, 1, 2, 5, 6) if s + i < 1000]
     series[struck] -= 22
-    made = find_periodic(series)
-    assert made.every == pytest.approx(65.0, rel=1e-3)
-    assert made.affected.tolist() == sorted(struck)
+    interference = find_periodic(series)
+    assert interference.every == pytest.approx(65.0, rel=1e-3)
+    assert interference.affected.tolist() == sorted(struck)
 
 
 def test_too_few_periods_are_not_reported_as_a_shorter_period() -> None:
@@ -154,27 +154,27 @@ def test_too_few_periods_are_not_reported_as_a_shorter_period() -> None:
     series = np.full(1000, 1980, dtype=np.uint32)
     for start in (2, 302, 307, 607, 612, 912, 917):
         series[start : start + 2] += 22
-    made = find_periodic(series)
-    assert not made.periodic
+    interference = find_periodic(series)
+    assert not interference.periodic
 
 
 def test_slow_outliers_are_reported_before_fast_ones() -> None:
     series = np.random.default_rng(9).normal(100.0, 1.0, 5000)
     series[7::100] += 30.0
     series[31::150] -= 30.0
-    made = find_periodic(series)
-    assert made.every == pytest.approx(100.0, rel=1e-3)
-    assert made.extra == pytest.approx(30.0, abs=2.0)
+    interference = find_periodic(series)
+    assert interference.every == pytest.approx(100.0, rel=1e-3)
+    assert interference.extra == pytest.approx(30.0, abs=2.0)
 
 
 def test_a_period_that_is_not_the_ticks_is_not_blamed_on_it() -> None:
     rng = np.random.default_rng(6)
     series = rng.normal(100.0, 1.0, 20_000)
     series[5::173] += 50.0
-    made = find_periodic(series, sample_period=1.0, tick_period=100.0)
-    assert made.periodic
-    assert made.tick_fits is False
-    assert "does not fit" in made.sentence
+    interference = find_periodic(series, sample_period=1.0, tick_period=100.0)
+    assert interference.periodic
+    assert interference.tick_fits is False
+    assert "does not fit" in interference.sentence
 
 
 def test_a_slow_period_is_not_blamed_on_a_tick_in_step_with_the_sampling() -> None:
@@ -182,11 +182,11 @@ def test_a_slow_period_is_not_blamed_on_a_tick_in_step_with_the_sampling() -> No
     rng = np.random.default_rng(8)
     series = rng.normal(100.0, 1.0, 300_000)
     series[5::12_000] += 50.0
-    made = find_periodic(series, sample_period=1.0, tick_period=1.0)
-    assert made.periodic
-    assert made.every == pytest.approx(12_000, rel=1e-3)
-    assert made.tick_fits is None
-    assert "tick" not in made.sentence
+    interference = find_periodic(series, sample_period=1.0, tick_period=1.0)
+    assert interference.periodic
+    assert interference.every == pytest.approx(12_000, rel=1e-3)
+    assert interference.tick_fits is None
+    assert "tick" not in interference.sentence
 
 
 def test_knowing_the_tick_finds_what_a_blind_search_cannot() -> None:
@@ -212,10 +212,10 @@ def test_few_or_no_outliers_are_reported() -> None:
     assert not flat.periodic
     few = np.full(1000, 7)
     few[[100, 200, 300]] = 50
-    made = find_periodic(few)
-    assert made.outliers == 3
-    assert not made.periodic
-    assert "3 outlier events" in made.sentence
+    interference = find_periodic(few)
+    assert interference.outliers == 3
+    assert not interference.periodic
+    assert "3 outlier events" in interference.sentence
 
 
 def test_times_that_do_not_ascend_are_refused() -> None:

@@ -33,10 +33,10 @@ def test_descriptions_give_what_counting_each_span_gives(apart: float) -> None:
         for b in (0, 1)
         for e in (0, 1)
     ]
-    made, expected = read_from_counters(groups, modulus), summarize(read)
-    assert made.n == expected.n
-    assert made.sd is not None and expected.sd is not None
-    assert [made.mean, made.sd, made.min, made.max] == pytest.approx(
+    summary, expected = read_from_counters(groups, modulus), summarize(read)
+    assert summary.n == expected.n
+    assert summary.sd is not None and expected.sd is not None
+    assert [summary.mean, summary.sd, summary.min, summary.max] == pytest.approx(
         [expected.mean, expected.sd, expected.min, expected.max], rel=1e-12
     )
 
@@ -44,10 +44,10 @@ def test_descriptions_give_what_counting_each_span_gives(apart: float) -> None:
 def test_alternating_cores_have_the_period_and_half_the_range_as_mean() -> None:
     """arm2022: 32 bits at 240 MHz, periods of 10 ms, whatever the counters differ by."""
     wrap = 2**32 / 240e3  # ms
-    one = summarize(np.full(50, 10.0))
+    period = summarize(np.full(50, 10.0))
     for apart in (11.0, 190.318, 203.006, 9_000.0):
-        made = read_from_counters([(one, apart), (one, -apart)], wrap)
-        assert made.mean == pytest.approx(8957.8485, abs=1e-4)
+        summary = read_from_counters([(period, apart), (period, -apart)], wrap)
+        assert summary.mean == pytest.approx(8957.8485, abs=1e-4)
 
 
 def test_no_span_has_no_description() -> None:

@@ -30,18 +30,18 @@ def test_the_first_sample_after_each_drain_is_shown_to_be_slower() -> None:
     series = (1000 + rng.integers(0, 50, 20_000)).astype(np.uint32)
     drains = np.arange(1024, series.size, 1024)
     series[drains] += 80
-    made = marked_effect(series, drains)
-    assert made.differs
-    assert made.difference == pytest.approx(80, abs=20)
-    assert made.marked_n == drains.size
-    assert made.smallest_p == pytest.approx(1 / 1000)
+    effect = marked_effect(series, drains)
+    assert effect.differs
+    assert effect.difference == pytest.approx(80, abs=20)
+    assert effect.marked_n == drains.size
+    assert effect.smallest_p == pytest.approx(1 / 1000)
 
 
 def test_marks_in_a_short_period_limit_the_p_value() -> None:
     series = np.random.default_rng(3).normal(size=1000)
-    made = marked_effect(series, np.arange(0, 1000, 10))
-    assert made.smallest_p == 0.1
-    assert not made.differs
+    effect = marked_effect(series, np.arange(0, 1000, 10))
+    assert effect.smallest_p == 0.1
+    assert not effect.differs
 
 
 def test_equal_samples_do_not_differ() -> None:

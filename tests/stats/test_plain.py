@@ -43,13 +43,13 @@ def test_no_number_has_an_exponent(value: float, digits: int) -> None:
 
 def test_no_percentage_is_printed_with_an_exponent() -> None:
     """ "3.3e+02 %" came from a format of two significant digits."""
-    found = [
+    lines = [
         f"{file}: {line.strip()}"
         for file in Path(kadenz.__file__).parent.rglob("*.py")
         for line in file.read_text().splitlines()
         if re.search(r":[+,]*\.[1-3]g\} %", line)
     ]
-    assert found == []
+    assert lines == []
 
 
 # ---- reasons ------------------------------------------------------------------------------------
@@ -60,23 +60,23 @@ def test_a_ratio_without_a_limit_is_said_to_have_none(monkeypatch: pytest.Monkey
     monkeypatch.setattr("kadenz.stats.samples.LARGEST", math.inf)
     rng = np.random.default_rng(1)
     sides = [[rng.normal(scale, 0.01, 200) for scale in (1.0, 1e250)] for _ in range(2)]
-    made = compare(*sides)
-    assert made.verdict == "inconclusive"
-    assert "has no limit" in made.reason and "inf" not in made.reason
+    comparison = compare(*sides)
+    assert comparison.verdict == "inconclusive"
+    assert "has no limit" in comparison.reason and "inf" not in comparison.reason
 
 
 def test_a_step_as_large_as_the_figure_is_the_reason() -> None:
     """ "The interval of a side reaches zero" named the effect; the cause is the clock."""
     rng = np.random.default_rng(2)
     left, right = (np.floor(rng.uniform(1.0, 2.4, 300)) * 41.67 for _ in range(2))
-    made = compare([left], [right], step=41.67)
-    assert made.verdict == "inconclusive"
-    assert "the clock's step moves the figure" in made.reason
+    comparison = compare([left], [right], step=41.67)
+    assert comparison.verdict == "inconclusive"
+    assert "the clock's step moves the figure" in comparison.reason
 
 
 def test_intervals_that_reach_zero_ask_for_more_samples() -> None:
     rng = np.random.default_rng(3)
     noisy = [rng.normal(0.3, 1.0, 40) for _ in range(2)]
-    made = compare([noisy[0]], [noisy[1]], statistic="mean")
-    if min(one.mean() for one in noisy) > 0.0:
-        assert "reaches zero" in made.reason and "Measure longer" in made.reason
+    comparison = compare([noisy[0]], [noisy[1]], statistic="mean")
+    if min(side.mean() for side in noisy) > 0.0:
+        assert "reaches zero" in comparison.reason and "Measure longer" in comparison.reason

@@ -19,12 +19,12 @@ whole = st.lists(st.integers(1, 2**32 - 1), min_size=1, max_size=300)
 @given(whole, st.integers(1, 60), st.sampled_from(["linear", "log"]))
 @settings(max_examples=200, deadline=None)
 def test_no_integer_sample_is_lost(values: list[int], cells: int, spacing: Spacing) -> None:
-    made = histogram(np.array(values, dtype=np.uint32), cells=cells, spacing=spacing)
-    assert made.underflow == made.overflow == 0
-    assert made.counts.sum() == made.n == len(values)
-    assert made.counts.size <= cells
-    assert (made.edges == np.round(made.edges)).all()
-    for low, high, count in zip(made.edges[:-1], made.edges[1:], made.counts, strict=True):
+    hist = histogram(np.array(values, dtype=np.uint32), cells=cells, spacing=spacing)
+    assert hist.underflow == hist.overflow == 0
+    assert hist.counts.sum() == hist.n == len(values)
+    assert hist.counts.size <= cells
+    assert (hist.edges == np.round(hist.edges)).all()
+    for low, high, count in zip(hist.edges[:-1], hist.edges[1:], hist.counts, strict=True):
         assert count == sum(low <= v < high for v in values)
 
 
@@ -39,25 +39,25 @@ def test_samples_outside_the_range_are_counted_separately(
     values: list[float], a: float, b: float, spacing: Spacing
 ) -> None:
     low, high = min(a, b), max(a, b)
-    made = histogram(np.array(values), cells=20, low=low, high=high, spacing=spacing)
-    assert made.underflow + made.counts.sum() + made.overflow == len(values)
-    assert made.underflow == sum(v < low for v in values)
-    assert made.overflow == sum(v > high for v in values)
+    hist = histogram(np.array(values), cells=20, low=low, high=high, spacing=spacing)
+    assert hist.underflow + hist.counts.sum() + hist.overflow == len(values)
+    assert hist.underflow == sum(v < low for v in values)
+    assert hist.overflow == sum(v > high for v in values)
 
 
 def test_integer_cells_contain_the_same_number_of_integers() -> None:
-    made = histogram(np.arange(1000), cells=37)
-    assert np.unique(np.diff(made.edges)).size == 1
+    hist = histogram(np.arange(1000), cells=37)
+    assert np.unique(np.diff(hist.edges)).size == 1
     # So a uniform series gives a flat histogram.
-    assert np.unique(made.counts[:-1]).size == 1
+    assert np.unique(hist.counts[:-1]).size == 1
 
 
 def test_log_counts_show_single_samples_and_leave_gaps_empty() -> None:
-    made = histogram(np.array([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3]), cells=3)
-    assert made.counts.tolist() == [10, 0, 1]
-    assert made.log_counts[0] == 1.0
-    assert np.isnan(made.log_counts[1])
-    assert made.log_counts[2] == 0.0
+    hist = histogram(np.array([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3]), cells=3)
+    assert hist.counts.tolist() == [10, 0, 1]
+    assert hist.log_counts[0] == 1.0
+    assert np.isnan(hist.log_counts[1])
+    assert hist.log_counts[2] == 0.0
 
 
 def test_one_value_makes_one_cell() -> None:
@@ -78,20 +78,20 @@ def test_invalid_ranges_are_refused() -> None:
 @given(whole, st.integers(1, 40))
 @settings(max_examples=200, deadline=None)
 def test_an_envelope_keeps_every_extreme(values: list[int], cells: int) -> None:
-    made = envelope(np.array(values, dtype=np.uint32), cells=cells, levels=(0.5, 0.9))
-    assert made.first.size <= cells
-    assert made.length.sum() == len(values)
-    for i, (first, length) in enumerate(zip(made.first, made.length, strict=True)):
+    extremes = envelope(np.array(values, dtype=np.uint32), cells=cells, levels=(0.5, 0.9))
+    assert extremes.first.size <= cells
+    assert extremes.length.sum() == len(values)
+    for i, (first, length) in enumerate(zip(extremes.first, extremes.length, strict=True)):
         cell = sorted(values[first : first + length])
-        assert made.low[i] == cell[0]
-        assert made.high[i] == cell[-1]
-        for level, quantile in zip((0.5, 0.9), made.bands[:, i].tolist(), strict=True):
+        assert extremes.low[i] == cell[0]
+        assert extremes.high[i] == cell[-1]
+        for level, quantile in zip((0.5, 0.9), extremes.bands[:, i].tolist(), strict=True):
             assert sum(v <= quantile for v in cell) >= level * length - 1e-9
             assert sum(v < quantile for v in cell) < level * length
 
 
 def test_an_envelope_of_fewer_samples_than_cells_is_the_samples() -> None:
-    made = envelope(np.array([3, 1, 2]), cells=100)
-    assert made.low.tolist() == made.high.tolist() == [3, 1, 2]
+    extremes = envelope(np.array([3, 1, 2]), cells=100)
+    assert extremes.low.tolist() == extremes.high.tolist() == [3, 1, 2]
     with pytest.raises(Undefined):
         envelope(np.arange(3), cells=0)

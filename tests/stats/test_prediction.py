@@ -12,10 +12,10 @@ from .series import ar1
 
 def test_the_bound_is_near_three_in_n() -> None:
     for n in (100, 1000, 1_000_000):
-        made = maximum_bound(np.arange(n), tau=1.0)
-        assert made.exceed_fraction == pytest.approx(3.0 / n, rel=0.02)
-    assert "95% confidence" in made.sentence
-    assert "one in 333,8" in made.sentence
+        bound = maximum_bound(np.arange(n), tau=1.0)
+        assert bound.exceed_fraction == pytest.approx(3.0 / n, rel=0.02)
+    assert "95% confidence" in bound.sentence
+    assert "one in 333,8" in bound.sentence
 
 
 def test_the_bound_holds_in_its_share_of_runs_and_is_not_too_wide() -> None:

@@ -27,8 +27,10 @@ NOTHING = Kernel()
 def rows(*values: tuple[float, ...]) -> list[PeriodicTask]:
     """Tasks of (C, T) or (C, T, D), the most urgent first."""
     return [
-        PeriodicTask(one[0], one[1], one[2] if len(one) > 2 else one[1], len(values) - place)
-        for place, one in enumerate(values)
+        PeriodicTask(
+            times[0], times[1], times[2] if len(times) > 2 else times[1], len(values) - place
+        )
+        for place, times in enumerate(values)
     ]
 
 
@@ -89,14 +91,14 @@ sets = st.lists(st.tuples(st.integers(1, 6), periods), min_size=1, max_size=4).f
 
 def simulated(tasks: list[PeriodicTask]) -> list[float]:
     """The longest responses in twice the hyperperiod, all released together, unit by unit."""
-    end = 2 * math.lcm(*(int(one.period) for one in tasks))
+    end = 2 * math.lcm(*(int(task.period) for task in tasks))
     queued: list[list[list[int]]] = [[] for _ in tasks]  # of each: [released, left]
     worst = [0.0] * len(tasks)
     order = sorted(range(len(tasks)), key=lambda place: -tasks[place].urgency)
     for now in range(end):
-        for place, one in enumerate(tasks):
-            if now % one.period == 0:
-                queued[place].append([now, int(one.execution)])
+        for place, task in enumerate(tasks):
+            if now % task.period == 0:
+                queued[place].append([now, int(task.execution)])
         for place in order:
             if queued[place]:
                 job = queued[place][0]
@@ -140,7 +142,7 @@ def test_deciding_early_decides_the_same(some: list[tuple[int, int]]) -> None:
     tasks = rows(*some)
     kernel = Kernel(tick_period=7, tick=0.1, job=0.1)
     bounds = response_times(tasks, kernel)
-    met = all(b <= one.deadline for b, one in zip(bounds, tasks, strict=True))
+    met = all(b <= task.deadline for b, task in zip(bounds, tasks, strict=True))
     assert schedulable(tasks, kernel) == met
 
 
@@ -157,10 +159,10 @@ def test_no_rounding_decides_whether_two_moments_coincide(
     whole = rows(*some)
     tasks = rows(*((c * tick, t * tick) for c, t in some))
     expected = response_times(whole, NOTHING)
-    found = response_times(tasks, NOTHING)
-    assert [exact(one) for one in found] == [one * exact(tick) for one in expected]
-    for task, one, bound, right in zip(tasks, whole, found, expected, strict=True):
-        assert (bound <= task.deadline) == (right <= one.deadline)
+    bounds = response_times(tasks, NOTHING)
+    assert [exact(bound) for bound in bounds] == [units * exact(tick) for units in expected]
+    for task, whole_task, bound, right in zip(tasks, whole, bounds, expected, strict=True):
+        assert (bound <= task.deadline) == (right <= whole_task.deadline)
 
 
 @pytest.mark.parametrize(
@@ -173,10 +175,10 @@ def test_a_float_stands_for_the_decimal_that_was_written(value: float, fraction:
 
 
 def test_bisection_is_on_the_safe_side() -> None:
-    found = largest(lambda value: value * value <= 2.0, 0.0, 10.0)
-    assert found is not None
-    assert found * found <= 2.0
-    assert found == pytest.approx(math.sqrt(2.0), rel=1e-9)
+    root = largest(lambda value: value * value <= 2.0, 0.0, 10.0)
+    assert root is not None
+    assert root * root <= 2.0
+    assert root == pytest.approx(math.sqrt(2.0), rel=1e-9)
     assert largest(lambda _: True, 0.0, 10.0) == 10.0
     assert largest(lambda _: False, 0.0, 10.0) is None
     assert least_whole(lambda value: value >= 37, 1, 1000) == 37

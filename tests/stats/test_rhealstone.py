@@ -15,33 +15,33 @@ def exactly(value: float) -> Estimate:
 
 def test_the_figure_is_the_mean_and_its_inverse() -> None:
     times = dict(zip(PARTS, (20e-6, 30e-6, 10e-6, 40e-6, 150e-6, 50e-6), strict=True))
-    made = rhealstone({name: exactly(value) for name, value in times.items()})
-    assert made.mean is not None and made.rate is not None
-    assert made.mean.value == pytest.approx(50e-6)
-    assert made.rate.value == pytest.approx(20_000.0)
-    assert made.mean.zero_width and made.mean.low == made.mean.high == made.mean.value
-    assert made.missing == ()
+    figure = rhealstone({name: exactly(value) for name, value in times.items()})
+    assert figure.mean is not None and figure.rate is not None
+    assert figure.mean.value == pytest.approx(50e-6)
+    assert figure.rate.value == pytest.approx(20_000.0)
+    assert figure.mean.zero_width and figure.mean.low == figure.mean.high == figure.mean.value
+    assert figure.missing == ()
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_missing_part_prevents_the_figure_and_is_named(name: str) -> None:
     parts = {part: exactly(1.0) for part in PARTS}
     for without in ({**parts, name: None}, {k: v for k, v in parts.items() if k != name}):
-        made = rhealstone(without)
-        assert made.mean is None and made.rate is None
-        assert made.missing == (name,)
+        figure = rhealstone(without)
+        assert figure.mean is None and figure.rate is None
+        assert figure.missing == (name,)
 
 
 def test_half_widths_add_in_quadrature() -> None:
     parts = {name: exactly(1.0) for name in PARTS}
     parts["preemption"] = Estimate(1.0, 0.7, 1.6, 0.95)
     parts["deadlock break"] = Estimate(1.0, 0.6, 1.8, 0.95)
-    made = rhealstone(parts)
-    assert made.mean is not None and made.rate is not None
-    assert made.mean.low == pytest.approx(1.0 - 0.5 / 6.0)
-    assert made.mean.high == pytest.approx(1.0 + 1.0 / 6.0)
-    assert made.rate.low == pytest.approx(1.0 / made.mean.high)
-    assert made.rate.high == pytest.approx(1.0 / made.mean.low)
+    figure = rhealstone(parts)
+    assert figure.mean is not None and figure.rate is not None
+    assert figure.mean.low == pytest.approx(1.0 - 0.5 / 6.0)
+    assert figure.mean.high == pytest.approx(1.0 + 1.0 / 6.0)
+    assert figure.rate.low == pytest.approx(1.0 / figure.mean.high)
+    assert figure.rate.high == pytest.approx(1.0 / figure.mean.low)
 
 
 def test_the_interval_covers_as_often_as_stated() -> None:
@@ -52,15 +52,17 @@ def test_the_interval_covers_as_often_as_stated() -> None:
     covered = 0
     for _ in range(4000):
         seen = rng.normal(truth, errors)
-        made = rhealstone(
+        figure = rhealstone(
             {
                 name: Estimate(float(v), float(v - 1.96 * e), float(v + 1.96 * e), 0.95)
                 for name, v, e in zip(PARTS, seen, errors, strict=True)
             }
         )
-        assert made.mean is not None and made.rate is not None
-        covered += made.mean.covers(float(truth.mean()))
-        assert made.mean.covers(float(truth.mean())) == made.rate.covers(float(1 / truth.mean()))
+        assert figure.mean is not None and figure.rate is not None
+        covered += figure.mean.covers(float(truth.mean()))
+        assert figure.mean.covers(float(truth.mean())) == figure.rate.covers(
+            float(1 / truth.mean())
+        )
     assert 0.935 < covered / 4000 < 0.965
 
 

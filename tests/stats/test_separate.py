@@ -34,11 +34,11 @@ def bursts(rng: Rng, count: int, share: float = 0.02, within: float = 1.0) -> Fl
 def test_a_percentile_that_depends_on_two_bursts_is_unknown(level: float, within: float) -> None:
     for seed in range(10):
         series = bursts(np.random.default_rng(seed), 2, 0.02 / within, within)
-        (made,) = percentiles(series, levels=(level,))
-        assert made.value is not None, "the samples themselves have one"
-        assert made.low is None and made.high is None and not made.known
-        assert "unknown" in made.reason and "Measure longer" in made.reason
-        assert made.needed > N
+        (percentile,) = percentiles(series, levels=(level,))
+        assert percentile.value is not None, "the samples themselves have one"
+        assert percentile.low is None and percentile.high is None and not percentile.known
+        assert "unknown" in percentile.reason and "Measure longer" in percentile.reason
+        assert percentile.needed > N
 
 
 def test_a_percentile_of_many_bursts_keeps_its_interval_and_covers() -> None:
@@ -47,10 +47,10 @@ def test_a_percentile_of_many_bursts_keeps_its_interval_and_covers() -> None:
     )
     given = covered = 0
     for seed in range(60):
-        (made,) = percentiles(bursts(np.random.default_rng(seed), 64), levels=(0.99,))
-        if made.low is not None and made.high is not None:
+        (percentile,) = percentiles(bursts(np.random.default_rng(seed), 64), levels=(0.99,))
+        if percentile.low is not None and percentile.high is not None:
             given += 1
-            covered += made.low <= truth <= made.high
+            covered += percentile.low <= truth <= percentile.high
     assert given >= 57
     assert covered >= 0.93 * given
 
@@ -58,8 +58,8 @@ def test_a_percentile_of_many_bursts_keeps_its_interval_and_covers() -> None:
 def test_p999_of_a_slowly_wandering_series_is_unknown() -> None:
     """AR(1) 0.99: intervals would cover in only 9 of 25 series."""
     for seed in range(20):
-        (made,) = percentiles(ar1(np.random.default_rng(seed), N, 0.99), levels=(0.999,))
-        assert made.low is None and made.high is None
+        (percentile,) = percentiles(ar1(np.random.default_rng(seed), N, 0.99), levels=(0.999,))
+        assert percentile.low is None and percentile.high is None
 
 
 def test_a_median_of_equal_samples_is_known_despite_a_burst() -> None:
@@ -79,19 +79,19 @@ def test_independent_samples_lose_no_interval() -> None:
     covered = np.zeros(4)
     for seed in range(100):
         series = np.random.default_rng(seed).standard_normal(N)
-        for place, made in enumerate(percentiles(series, levels=levels)):
-            if made.low is not None and made.high is not None:
+        for place, percentile in enumerate(percentiles(series, levels=levels)):
+            if percentile.low is not None and percentile.high is not None:
                 given[place] += 1
-                covered[place] += made.low <= norm.ppf(levels[place]) <= made.high
+                covered[place] += percentile.low <= norm.ppf(levels[place]) <= percentile.high
     assert (given >= 97).all(), given
     assert (covered >= 0.9 * given).all(), covered
 
 
 def test_a_limit_exceeded_in_only_two_bursts_has_no_share() -> None:
     series = bursts(np.random.default_rng(3), 2)
-    made = limit_rate(series, 5.5)
-    assert made.above > 100 and made.low is None and made.high is None and made.three is None
-    assert "unknown" in made.sentence and "separate events" in made.sentence
+    rate = limit_rate(series, 5.5)
+    assert rate.above > 100 and rate.low is None and rate.high is None and rate.three is None
+    assert "unknown" in rate.sentence and "separate events" in rate.sentence
 
 
 def test_the_interval_of_a_limit_is_called_exact_only_for_independent_samples() -> None:
@@ -110,9 +110,9 @@ def test_the_bound_beyond_all_samples_also_holds_with_two_bursts() -> None:
     for seed in range(60):
         series = bursts(np.random.default_rng(seed), 2)
         above = 1.0 - np.searchsorted(others, series.max(), "right") / others.size
-        made = limit_rate(series, float(series.max()))
-        assert made.high is not None
-        held += above <= made.high and above <= maximum_bound(series).exceed_fraction
+        rate = limit_rate(series, float(series.max()))
+        assert rate.high is not None
+        held += above <= rate.high and above <= maximum_bound(series).exceed_fraction
     assert held >= 57
 
 
@@ -120,8 +120,8 @@ def test_a_burst_without_neighbouring_samples_counts_as_one() -> None:
     happened = np.zeros(N, dtype=bool)
     happened[5_000:5_900:30] = True
     happened[15_000:15_900:30] = True
-    made = separate_events(happened)
-    assert made.separate < 5.0 and not made.known
+    events = separate_events(happened)
+    assert events.separate < 5.0 and not events.known
 
 
 def test_no_event_or_only_events_are_not_bursts() -> None:

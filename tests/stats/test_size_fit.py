@@ -17,14 +17,14 @@ Rng = np.random.Generator
 
 def noisy(rng: Rng, n: int = 400) -> list[Array]:
     """500 + 0.8 per byte in the median; spread grows with size, dependent, with outliers."""
-    made = []
+    samples = []
     for size in SIZES:
         series = 500.0 + 0.8 * size + (5.0 + 0.03 * size) * ar1(rng, n, 0.7)
         series[rng.random(n) < 0.02] += 400.0
         # Outliers on both sides do not move the median.
         series[rng.random(n) < 0.02] -= 400.0
-        made.append(series)
-    return made
+        samples.append(series)
+    return samples
 
 
 @pytest.mark.parametrize("statistic", ["median", "mean"])
@@ -35,10 +35,10 @@ def test_the_intervals_cover_both_costs(statistic: str) -> None:
 
     def trial(rng: Rng, number: int) -> bool:
         nonlocal fixed, bent
-        made = fit_size(SIZES, noisy(rng), statistic=statistic, replicates=300, seed=number)
-        fixed += made.fixed.covers(500.0)
-        bent += not made.linear
-        return made.per_byte.covers(0.8)
+        fit = fit_size(SIZES, noisy(rng), statistic=statistic, replicates=300, seed=number)
+        fixed += fit.fixed.covers(500.0)
+        bent += not fit.linear
+        return fit.per_byte.covers(0.8)
 
     assert 0.92 <= coverage(trial, simulations=400) <= 0.98
     assert 0.92 <= fixed / 400 <= 0.98
@@ -51,18 +51,18 @@ def test_rounding_to_ticks_widens_the_interval_without_a_bend() -> None:
     hits = 0
     for cost, slope in zip(fixed, slopes, strict=True):
         samples = [np.full(20, round(cost + slope * size), dtype=np.uint32) for size in SIZES]
-        made = fit_size(SIZES, samples, replicates=300)
-        assert not made.per_byte.zero_width
-        hits += made.per_byte.covers(slope) and made.fixed.covers(cost)
+        fit = fit_size(SIZES, samples, replicates=300)
+        assert not fit.per_byte.zero_width
+        hits += fit.per_byte.covers(slope) and fit.fixed.covers(cost)
     assert hits / 200 >= 0.9
 
 
 def test_an_exact_line_is_found_exactly() -> None:
-    made = fit_size(SIZES, [np.full(20, 500.0 + 0.5 * size) for size in SIZES])
-    assert made.fixed.value == pytest.approx(500.0)
-    assert made.per_byte.value == pytest.approx(0.5)
-    assert made.linear
-    assert made.r_squared == pytest.approx(1.0)
+    fit = fit_size(SIZES, [np.full(20, 500.0 + 0.5 * size) for size in SIZES])
+    assert fit.fixed.value == pytest.approx(500.0)
+    assert fit.per_byte.value == pytest.approx(0.5)
+    assert fit.linear
+    assert fit.r_squared == pytest.approx(1.0)
 
 
 def test_outliers_do_not_move_the_medians_line() -> None:
@@ -71,24 +71,24 @@ def test_outliers_do_not_move_the_medians_line() -> None:
     struck = [series.copy() for series in clean]
     for series in struck:
         series[::50] += 100_000
-    one, other = fit_size(SIZES, clean), fit_size(SIZES, struck)
-    assert other.per_byte.value == pytest.approx(one.per_byte.value, abs=0.01)
+    clean_fit, struck_fit = fit_size(SIZES, clean), fit_size(SIZES, struck)
+    assert struck_fit.per_byte.value == pytest.approx(clean_fit.per_byte.value, abs=0.01)
 
 
 def test_a_step_is_not_linear_and_widens_the_interval() -> None:
     rng = np.random.default_rng(4)
     stepped = [500 + size + 150 * (size > 300) + rng.integers(0, 5, 200) for size in SIZES]
-    made = fit_size(SIZES, stepped)
-    assert not made.linear
-    assert made.worst_size in (300.0, 360.0)
-    assert "not a straight line" in made.reason
-    assert made.per_byte.high - made.per_byte.low > 0.1
+    fit = fit_size(SIZES, stepped)
+    assert not fit.linear
+    assert fit.worst_size in (300.0, 360.0)
+    assert "not a straight line" in fit.reason
+    assert fit.per_byte.high - fit.per_byte.low > 0.1
 
 
 def test_a_curve_is_not_linear() -> None:
     rng = np.random.default_rng(5)
-    made = fit_size(SIZES, [500 + 0.002 * size**2 + rng.normal(0, 3, 300) for size in SIZES])
-    assert not made.linear
+    fit = fit_size(SIZES, [500 + 0.002 * size**2 + rng.normal(0, 3, 300) for size in SIZES])
+    assert not fit.linear
 
 
 def test_the_order_of_the_sizes_does_not_matter() -> None:
@@ -99,9 +99,9 @@ def test_the_order_of_the_sizes_does_not_matter() -> None:
 
 
 def test_a_cost_that_does_not_depend_on_size_has_no_r_squared() -> None:
-    made = fit_size(SIZES, [np.full(20, 500) for _ in SIZES])
-    assert made.r_squared is None
-    assert made.per_byte.covers(0.0)
+    fit = fit_size(SIZES, [np.full(20, 500) for _ in SIZES])
+    assert fit.r_squared is None
+    assert fit.per_byte.covers(0.0)
 
 
 def test_impossible_fits_are_refused() -> None:

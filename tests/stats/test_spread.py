@@ -30,18 +30,18 @@ def side(logs: Floats) -> Side:
 def p_values(base: Floats, cand: Floats) -> Floats:
     """The p-value of every point, (m, r) logarithms per side, adjusted as `compare` does."""
     sides = [[side(row) for row in logs] for logs in (base, cand)]
-    spreads = moderated([[logs for one in row if (logs := one.logs)] for row in sides])
-    made = [
+    spreads = moderated([[logs for point in row if (logs := point.logs)] for row in sides])
+    comparisons = [
         judge(a, b, statistic="median", threshold=0.0, spreads=(left, right))
         for a, b, left, right in zip(*sides, *spreads, strict=True)
     ]
-    return holm([one.p_changed or 0.0 for one in made])
+    return holm([comparison.p_changed or 0.0 for comparison in comparisons])
 
 
 def points(rng: Rng, m: int, rounds: int, spread: float, shared: float) -> Floats:
     common = rng.standard_normal((1, rounds))
-    own = rng.standard_normal((m, rounds))
-    return np.asarray(spread * (math.sqrt(shared) * common + math.sqrt(1.0 - shared) * own))
+    individual = rng.standard_normal((m, rounds))
+    return np.asarray(spread * (math.sqrt(shared) * common + math.sqrt(1.0 - shared) * individual))
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.8])
@@ -69,14 +69,14 @@ def test_the_same_system_twice_is_rarely_reported_as_a_change(
 def test_points_share_the_spread_that_two_or_three_runs_do_not_show() -> None:
     """A change of 30 % among runs that differ by 3 %, three rounds, ten points."""
     rng = np.random.default_rng(1)
-    found = alone = 0
+    detected = alone = 0
     for _ in range(40):
         base, cand = (points(rng, 10, 3, 0.03, 0.0) for _ in range(2))
         cand[0] += math.log(1.3)
-        found += bool(p_values(base, cand)[0] <= 0.05)
-        own = judge(side(base[0]), side(cand[0]), statistic="median", threshold=0.0)
-        alone += bool((own.p_changed or 0.0) * 10 <= 0.05)
-    assert found >= 38 and alone < found - 10
+        detected += bool(p_values(base, cand)[0] <= 0.05)
+        verdict = judge(side(base[0]), side(cand[0]), statistic="median", threshold=0.0)
+        alone += bool((verdict.p_changed or 0.0) * 10 <= 0.05)
+    assert detected >= 38 and alone < detected - 10
 
 
 def test_a_difference_beyond_any_spread_needs_no_degrees_of_freedom() -> None:
@@ -105,5 +105,5 @@ def test_the_error_within_runs_is_the_minimum() -> None:
 def test_points_that_do_not_vary_keep_zero_spread() -> None:
     rng = np.random.default_rng(5)
     mixed = [RunLogs(np.zeros(3))] + [RunLogs(rng.standard_normal(3)) for _ in range(5)]
-    (made,) = moderated([mixed])
-    assert made[0].variance == 0.0 and all(spread.variance > 0.0 for spread in made[1:])
+    (spreads,) = moderated([mixed])
+    assert spreads[0].variance == 0.0 and all(spread.variance > 0.0 for spread in spreads[1:])

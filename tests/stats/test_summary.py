@@ -19,24 +19,24 @@ from kadenz.stats.summary import summarize
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=300))
 @settings(max_examples=200, deadline=None)
 def test_integer_samples_are_described_exactly(values: list[int]) -> None:
-    made = summarize(np.array(values, dtype=np.uint32))
-    assert made.n == len(values)
-    assert made.mean == float(Fraction(sum(values), len(values)))
-    assert made.median == statistics.median(values)
-    assert (made.min, made.max) == (min(values), max(values))
+    summary = summarize(np.array(values, dtype=np.uint32))
+    assert summary.n == len(values)
+    assert summary.mean == float(Fraction(sum(values), len(values)))
+    assert summary.median == statistics.median(values)
+    assert (summary.min, summary.max) == (min(values), max(values))
     if len(values) == 1:
-        assert made.sd is None
+        assert summary.sd is None
     else:
-        assert made.sd == pytest.approx(statistics.stdev(values), rel=1e-12, abs=1e-9)
-    assert made == summarize(values, ordered=order(np.array(values)))
+        assert summary.sd == pytest.approx(statistics.stdev(values), rel=1e-12, abs=1e-9)
+    assert summary == summarize(values, ordered=order(np.array(values)))
 
 
 def test_a_sum_beyond_53_bits_keeps_its_last_digit() -> None:
     # 2^22 samples near 2^32: their sum needs 54 bits, f8 would round it.
     values = np.full(1 << 22, 2**32 - 1, dtype=np.uint32)
     values[0] = 0
-    made = summarize(values)
-    assert made.mean == float(Fraction((2**32 - 1) * (values.size - 1), values.size))
+    summary = summarize(values)
+    assert summary.mean == float(Fraction((2**32 - 1) * (values.size - 1), values.size))
 
 
 def test_the_sd_survives_a_large_offset() -> None:
@@ -59,9 +59,9 @@ def test_a_u4_array_is_not_copied_to_f8_whole() -> None:
 
 
 def test_constant_samples_have_sd_zero() -> None:
-    made = summarize(np.full(1000, 0.1))
-    assert made.constant
-    assert made.sd == 0.0
+    summary = summarize(np.full(1000, 0.1))
+    assert summary.constant
+    assert summary.sd == 0.0
 
 
 def test_an_invalid_series_is_refused() -> None:
@@ -78,19 +78,19 @@ def test_an_invalid_series_is_refused() -> None:
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=200))
 @settings(max_examples=200, deadline=None)
 def test_a_box_accounts_for_every_sample(values: list[int]) -> None:
-    made = box(np.array(values))
-    inside = [v for v in values if made.low_whisker <= v <= made.high_whisker]
-    assert made.below + len(inside) + made.above == made.n == len(values)
-    assert made.low_whisker <= made.q1 <= made.q3 <= made.high_whisker
-    reach = 1.5 * (made.q3 - made.q1)
-    assert made.low_whisker >= made.q1 - reach
-    assert made.high_whisker <= made.q3 + reach
+    box_plot = box(np.array(values))
+    inside = [v for v in values if box_plot.low_whisker <= v <= box_plot.high_whisker]
+    assert box_plot.below + len(inside) + box_plot.above == box_plot.n == len(values)
+    assert box_plot.low_whisker <= box_plot.q1 <= box_plot.q3 <= box_plot.high_whisker
+    reach = 1.5 * (box_plot.q3 - box_plot.q1)
+    assert box_plot.low_whisker >= box_plot.q1 - reach
+    assert box_plot.high_whisker <= box_plot.q3 + reach
 
 
 def test_unsigned_samples_do_not_wrap_below_zero_in_a_box() -> None:
-    made = box(np.array([0, 1, 10, 20, 30], dtype=np.uint32))
-    assert made.below == 0
-    assert made.low_whisker == 0.0
+    box_plot = box(np.array([0, 1, 10, 20, 30], dtype=np.uint32))
+    assert box_plot.below == 0
+    assert box_plot.low_whisker == 0.0
 
 
 @given(st.integers(1, 50), st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=400))

@@ -24,9 +24,9 @@ def test_all_pairs_are_counted_ties_half() -> None:
 def test_exchanging_the_sides_mirrors_it() -> None:
     rng = np.random.default_rng(2)
     a, b = rng.normal(0, 1, 500), rng.normal(0.4, 1, 300)
-    one, other = superiority([a], [b]), superiority([b], [a])
-    assert one.value == pytest.approx(1 - other.value)
-    assert one.low == pytest.approx(1 - other.high)
+    forward, mirrored = superiority([a], [b]), superiority([b], [a])
+    assert forward.value == pytest.approx(1 - mirrored.value)
+    assert forward.low == pytest.approx(1 - mirrored.high)
 
 
 @pytest.mark.parametrize(("count", "shift"), [(1, 0.0), (1, 0.8), (4, 0.3)])
@@ -43,13 +43,13 @@ def test_the_interval_covers_under_dependence(count: int, shift: float) -> None:
 
 def test_the_terms_are_those_of_vargha_and_delaney() -> None:
     base = np.arange(100.0)
-    words = [superiority([base], [base + shift]).magnitude for shift in (0, 10, 18, 60)]
-    assert words == ["negligible", "small", "medium", "large"]
+    magnitudes = [superiority([base], [base + shift]).magnitude for shift in (0, 10, 18, 60)]
+    assert magnitudes == ["negligible", "small", "medium", "large"]
 
 
 def test_disjoint_sides_have_zero_width_and_are_marked() -> None:
-    made = superiority([np.arange(20)], [np.arange(20) + 100])
-    assert (made.value, made.low, made.high, made.zero_width) == (1.0, 1.0, 1.0, True)
+    effect = superiority([np.arange(20)], [np.arange(20) + 100])
+    assert (effect.value, effect.low, effect.high, effect.zero_width) == (1.0, 1.0, 1.0, True)
 
 
 def test_too_few_samples_are_refused() -> None:

@@ -45,12 +45,12 @@ def test_the_p_value_of_a_good_fit_is_uniform(shape: float, n: int) -> None:
     rng = np.random.default_rng(2)
     rows = np.sort(gpd(rng, shape, (600, n)), axis=1)
     shapes, scales = estimate(rows)
-    found = [
+    p_values = [
         p_value(float(a), float(s))
         for a, s in zip(anderson_darling(rows, shapes, scales), shapes, strict=True)
     ]
     for level in (0.01, 0.1, 0.5):
-        share = float(np.mean(np.array(found) <= level))
+        share = float(np.mean(np.array(p_values) <= level))
         assert abs(share - level) < 0.01 + 4.0 * np.sqrt(level * (1 - level) / 600)
 
 
@@ -100,9 +100,9 @@ def test_the_interval_is_that_of_the_profile_likelihood() -> None:
 
 def test_independent_samples_are_their_own_clusters() -> None:
     series = np.random.default_rng(5).exponential(size=N)
-    found = decluster(series, float(np.quantile(series, 0.98)))
-    assert found.extremal_index > 0.9
-    assert found.peaks.size > 360
+    clusters = decluster(series, float(np.quantile(series, 0.98)))
+    assert clusters.extremal_index > 0.9
+    assert clusters.peaks.size > 360
 
 
 def test_clusters_are_found_with_their_peaks() -> None:
@@ -110,10 +110,10 @@ def test_clusters_are_found_with_their_peaks() -> None:
     rng = np.random.default_rng(6)
     z = gpd(rng, 0.2, N + 3)
     series = np.max([z[i : i + N] for i in range(4)], axis=0)
-    found = decluster(series, float(np.quantile(series, 0.98)))
-    assert found.extremal_index == pytest.approx(0.25, abs=0.05)
-    assert 85 <= found.peaks.size <= 115
-    assert (series[found.at] == found.peaks).all()
+    clusters = decluster(series, float(np.quantile(series, 0.98)))
+    assert clusters.extremal_index == pytest.approx(0.25, abs=0.05)
+    assert 85 <= clusters.peaks.size <= 115
+    assert (series[clusters.at] == clusters.peaks).all()
 
 
 # ---- levels ------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ def test_existing_levels_are_covered_and_rarely_refused(kind: str) -> None:
     for number in range(60):
         tail = fit_tail(make(rng), seed=number)
         refused += bool(tail.refusal)
-        for place, one in enumerate(tail.levels):
-            misses[place] += not one.level.covers(truth(one.samples))
+        for place, return_level in enumerate(tail.levels):
+            misses[place] += not return_level.level.covers(truth(return_level.samples))
     # Six tests at 0.01, with a margin; a level 100 times beyond normal samples is the hardest.
     assert refused <= 12
     assert misses[0] <= 9 and misses[1] <= 12 and misses[2] <= 14
@@ -175,7 +175,7 @@ def test_a_dependent_series_is_declustered_first() -> None:
 
 def test_every_threshold_tried_is_shown() -> None:
     tail = fit_tail(np.random.default_rng(10).exponential(size=N))
-    thresholds = [one.threshold for one in tail.tried]
+    thresholds = [fit.threshold for fit in tail.tried]
     assert thresholds == sorted(thresholds) and len(thresholds) >= 5
     assert {check.name for check in tail.checks} >= {"fit", "rate", "size", "independence"}
     with pytest.raises(TooFew):
@@ -187,19 +187,19 @@ def test_every_threshold_tried_is_shown() -> None:
 
 def test_none_above_gives_the_rule_of_three_and_the_exact_bound() -> None:
     series = np.random.default_rng(11).random(10_000)
-    made = limit_rate(series, 2.0, tau=1.0)
-    assert made.three == pytest.approx(3e-4)
-    assert made.high == pytest.approx(1.0 - 0.05 ** (1 / 10_000))
-    assert "0 of 10,000 samples" in made.sentence and "0.0003" in made.sentence
+    rate = limit_rate(series, 2.0, tau=1.0)
+    assert rate.three == pytest.approx(3e-4)
+    assert rate.high == pytest.approx(1.0 - 0.05 ** (1 / 10_000))
+    assert "0 of 10,000 samples" in rate.sentence and "0.0003" in rate.sentence
 
 
 def test_some_above_give_the_interval_of_clopper_and_pearson() -> None:
     series = np.zeros(1_000)
     series[::100] = 1.0
-    made = limit_rate(series, 0.5, tau=1.0)
-    assert made.above == 10 and made.three is None
-    assert made.low == pytest.approx(beta.ppf(0.025, 10, 991))
-    assert made.high == pytest.approx(beta.ppf(0.975, 11, 990))
+    rate = limit_rate(series, 0.5, tau=1.0)
+    assert rate.above == 10 and rate.three is None
+    assert rate.low == pytest.approx(beta.ppf(0.025, 10, 991))
+    assert rate.high == pytest.approx(beta.ppf(0.975, 11, 990))
 
 
 def test_dependent_samples_are_worth_less() -> None:
