@@ -30,7 +30,7 @@ from kadenz.store import Run, read_run
 from tests.synthetic import LINUX, STM32F4, Point, Samples, linux_points, manifest, write_run
 
 
-def made(folder: Path, id: str, centre: int = 900, target: dict[str, str] = STM32F4) -> Run:
+def example_run(folder: Path, id: str, centre: int = 900, target: dict[str, str] = STM32F4) -> Run:
     rng = np.random.default_rng(7)
     lanes: dict[str, Any] = {
         "core0": rng.integers(centre, centre + 40, 500).astype(np.uint32),
@@ -62,7 +62,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_run_comes_back_byte_for_byte(archive: Place, tmp_path: Path) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     (run.path / "console.txt").write_text("hello\n")
     assert add(archive, run, label="main").samples == 1300
     back = restore(archive, "one", tmp_path / "back")
@@ -70,14 +70,14 @@ def test_a_run_comes_back_byte_for_byte(archive: Place, tmp_path: Path) -> None:
 
 
 def test_adding_twice_doubles_nothing(archive: Place, tmp_path: Path) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     assert [add(archive, run).new, add(archive, run).new] == [True, False]
     assert rows(archive, "SELECT count(*), sum(samples) FROM runs") == [(1, 497 + 297)]
     assert rows(archive, "SELECT count(*) FROM samples") == [(500 + 500 + 300 - 500,)]
 
 
 def test_figures_equal_those_of_the_samples(archive: Place, tmp_path: Path) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     add(archive, run)
     warm = np.sort(run.samples(run.manifest.records[0], 0)[3:])
     expected = (float(warm[0]), float(warm[int(np.ceil(0.5 * warm.size)) - 1]), float(warm[-1]))
@@ -92,7 +92,7 @@ def test_percentiles_of_several_runs_are_those_of_all_their_samples(
     archive: Place, tmp_path: Path
 ) -> None:
     for number in range(3):
-        add(archive, made(tmp_path / "runs", f"run{number}", 900 + 15 * number))
+        add(archive, example_run(tmp_path / "runs", f"run{number}", 900 + 15 * number))
     pooled = rows(
         archive,
         "SELECT quantile_disc(value, [0.5, 0.9, 0.99]) FROM samples "
@@ -103,9 +103,9 @@ def test_percentiles_of_several_runs_are_those_of_all_their_samples(
 
 
 def test_what_a_kernel_lacks_is_kept_with_its_reason(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path / "runs", "one"))
-    found = rows(archive, "SELECT status, reason, n FROM records WHERE bench = 'itc/pipe'")
-    assert found == [("n/a", "no pipes here", 0)]
+    add(archive, example_run(tmp_path / "runs", "one"))
+    records = rows(archive, "SELECT status, reason, n FROM records WHERE bench = 'itc/pipe'")
+    assert records == [("n/a", "no pipes here", 0)]
 
 
 def test_units_and_classes_travel_with_figures(archive: Place, tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ def test_units_and_classes_travel_with_figures(archive: Place, tmp_path: Path) -
 
 
 def test_another_run_under_the_same_id_is_refused(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path / "a", "one"))
+    add(archive, example_run(tmp_path / "a", "one"))
     with pytest.raises(StoreError, match="another run with the id one"):
-        add(archive, made(tmp_path / "b", "one", 950))
+        add(archive, example_run(tmp_path / "b", "one", 950))
     assert rows(archive, "SELECT count(*) FROM runs") == [(1,)]
 
 
@@ -125,28 +125,28 @@ def test_a_writer_of_another_run_with_the_same_id_overwrites_nothing(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both looked before either had written: the second is refused before it writes samples."""
-    first = made(tmp_path / "a", "one")
+    first = example_run(tmp_path / "a", "one")
     add(archive, first)
     with monkeypatch.context() as patch:
         patch.setattr(Place, "exists", lambda place, relative: False)
         with pytest.raises(StoreError, match="another run with the id one") as refused:
-            add(archive, made(tmp_path / "b", "one", 950))
+            add(archive, example_run(tmp_path / "b", "one", 950))
     assert "--as" in refused.value.remedy
     assert contents(restore(archive, "one", tmp_path / "back")) == contents(first.path)
 
 
 def test_a_run_whose_id_is_taken_is_added_under_another(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path / "a", "one"))
-    other = made(tmp_path / "b", "one", 950)
-    words = ["archive", "add", "--archive", archive.text, "--as", "one-b", str(other.path)]
+    add(archive, example_run(tmp_path / "a", "one"))
+    other = example_run(tmp_path / "b", "one", 950)
+    arguments = ["archive", "add", "--archive", archive.text, "--as", "one-b", str(other.path)]
     for _ in range(2):
-        assert CliRunner().invoke(cli, words).exit_code == 0
+        assert CliRunner().invoke(cli, arguments).exit_code == 0
     assert rows(archive, "SELECT run FROM runs ORDER BY run") == [("one",), ("one-b",)]
     back = contents(restore(archive, "one-b", tmp_path / "back"))
     assert {name for name, kept in back.items() if kept != contents(other.path)[name]} == {
         "run.json"
     }
-    assert CliRunner().invoke(cli, [*words[:5], "../b", str(other.path)]).exit_code != 0
+    assert CliRunner().invoke(cli, [*arguments[:5], "../b", str(other.path)]).exit_code != 0
 
 
 def _add_all(archive: str, folders: list[Path]) -> None:
@@ -156,7 +156,7 @@ def _add_all(archive: str, folders: list[Path]) -> None:
 
 
 def test_two_writers_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
-    runs = [made(tmp_path / "runs", f"run{number}").path for number in range(6)]
+    runs = [example_run(tmp_path / "runs", f"run{number}").path for number in range(6)]
     context = multiprocessing.get_context("spawn")
     there = str(tmp_path / "archive")
     # Both add all, in opposite orders, so that they meet.
@@ -170,8 +170,8 @@ def test_two_writers_at_once_lose_and_double_nothing(tmp_path: Path) -> None:
     assert [writer.exitcode for writer in writers] == [0, 0]
     place = open_archive(there)
     assert rows(place, "SELECT count(*), count(DISTINCT run) FROM runs") == [(6, 6)]
-    found = check(place, lambda done, total: None)
-    assert (found.runs, found.damaged, found.orphans) == (6, {}, [])
+    findings = check(place, lambda done, total: None)
+    assert (findings.runs, findings.damaged, findings.orphans) == (6, {}, [])
 
 
 @pytest.mark.parametrize("failing", range(4))
@@ -179,8 +179,8 @@ def test_a_full_disk_leaves_no_half_run(
     failing: int, archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At whichever object the disk is full: the run is not visible, and adding it again works."""
-    add(archive, made(tmp_path / "runs", "before"))
-    run = made(tmp_path / "runs", "one")
+    add(archive, example_run(tmp_path / "runs", "before"))
+    run = example_run(tmp_path / "runs", "one")
     real, calls = places._write_file, 0
 
     def full(path: Path, content: bytes, *, new: bool) -> bool:
@@ -205,7 +205,7 @@ def test_a_full_disk_leaves_no_half_run(
 
 
 def test_damage_is_named_and_mended(archive: Place, tmp_path: Path) -> None:
-    intact, broken = made(tmp_path / "runs", "intact"), made(tmp_path / "runs", "broken")
+    intact, broken = (example_run(tmp_path / "runs", id) for id in ("intact", "broken"))
     for run in (intact, broken):
         add(archive, run)
     (object_,) = archive.objects("samples/*/*/*/broken.parquet")
@@ -214,10 +214,10 @@ def test_damage_is_named_and_mended(archive: Place, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="damaged"):
         restore(archive, "broken", tmp_path / "back")
     assert not list((tmp_path / "back").iterdir())
-    found = check(archive, lambda done, total: None)
-    assert found.runs == 1
-    assert "broken.parquet" in found.damaged["broken"]
-    mend(archive, found)
+    findings = check(archive, lambda done, total: None)
+    assert findings.runs == 1
+    assert "broken.parquet" in findings.damaged["broken"]
+    mend(archive, findings)
     add(archive, broken)
     assert check(archive, lambda done, total: None).runs == 2
 
@@ -225,7 +225,7 @@ def test_damage_is_named_and_mended(archive: Place, tmp_path: Path) -> None:
 @pytest.mark.parametrize("pattern", ["runs/*/*.parquet", "samples/*/*/*/*.parquet", "files/*/*"])
 def test_no_changed_bit_passes_for_data(pattern: str, archive: Place, tmp_path: Path) -> None:
     """One bit at many places: pages, footer, directory, and the digest itself."""
-    add(archive, made(tmp_path / "runs", "one"))
+    add(archive, example_run(tmp_path / "runs", "one"))
     (object_,) = archive.objects(pattern)
     file = Path(archive.root) / object_
     good = file.read_bytes()
@@ -239,8 +239,8 @@ def test_no_changed_bit_passes_for_data(pattern: str, archive: Place, tmp_path: 
     places -= set(range(key, key + len(seal.KEY)))
     assert [at for at in places if seal.intact(flipped(at)) is not False] == []
     file.write_bytes(flipped(len(good) // 2))
-    found = check(archive, lambda done, total: None)
-    assert object_ in found.damaged["one"]
+    findings = check(archive, lambda done, total: None)
+    assert object_ in findings.damaged["one"]
 
 
 def test_objects_without_a_digest_are_counted(
@@ -248,14 +248,14 @@ def test_objects_without_a_digest_are_counted(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(seal, "sealed", lambda content: content.replace(b"kadenz_sha", b"unknown-to"))
-        add(archive, made(tmp_path / "runs", "older"))
-    add(archive, made(tmp_path / "runs", "one"))
-    found = check(archive, lambda done, total: None)
-    assert (found.runs, found.unsealed) == (2, ["older"])
+        add(archive, example_run(tmp_path / "runs", "older"))
+    add(archive, example_run(tmp_path / "runs", "one"))
+    findings = check(archive, lambda done, total: None)
+    assert (findings.runs, findings.unsealed) == (2, ["older"])
 
 
 def test_a_damaged_object_is_an_error_of_a_query(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path / "runs", "one"))
+    add(archive, example_run(tmp_path / "runs", "one"))
     (object_,) = archive.objects("runs/*/one.parquet")
     (Path(archive.root) / object_).write_bytes(b"PAR1 and nothing else")
     with pytest.raises(StoreError, match=r"one\.parquet: damaged"):
@@ -286,9 +286,9 @@ def test_a_run_that_is_dated_before_the_newest_of_its_system_is_noted(
     archive: Place, tmp_path: Path
 ) -> None:
     def added(*ids: str) -> str:
-        folders = [str(made(tmp_path / "runs", f"{id}-freertos-stm32f4").path) for id in ids]
-        words = ["archive", "add", "--archive", archive.text, *folders]
-        return CliRunner().invoke(cli, words).output
+        folders = [str(example_run(tmp_path / "runs", f"{id}-freertos-stm32f4").path) for id in ids]
+        arguments = ["archive", "add", "--archive", archive.text, *folders]
+        return CliRunner().invoke(cli, arguments).output
 
     assert "set back" not in added("20261121-103000", "20261121-103001")
     assert "20261120-103000-freertos-stm32f4: dated before 20261121-103001" in added(
@@ -300,19 +300,19 @@ def test_a_run_that_is_dated_before_the_newest_of_its_system_is_noted(
 def test_a_run_of_a_newer_schema_is_named_and_the_others_are_added(
     archive: Place, tmp_path: Path
 ) -> None:
-    newer, good = made(tmp_path / "runs", "newer"), made(tmp_path / "runs", "one")
+    newer, good = example_run(tmp_path / "runs", "newer"), example_run(tmp_path / "runs", "one")
     manifest_file = newer.path / "run.json"
     document = json.loads(manifest_file.read_text())
     manifest_file.write_text(json.dumps(document | {"schema_version": SCHEMA_VERSION + 1}))
-    words = ["archive", "add", "--archive", archive.text, str(newer.path), str(good.path)]
-    answer = CliRunner().invoke(cli, words, standalone_mode=False)
+    arguments = ["archive", "add", "--archive", archive.text, str(newer.path), str(good.path)]
+    answer = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert answer.return_value == EXIT_FAILED
     assert "written by a newer kadenz" in answer.output
     assert rows(archive, "SELECT run FROM runs") == [("one",)]
 
 
 def test_a_query_without_a_row_still_names_its_columns(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path, "there"))
+    add(archive, example_run(tmp_path, "there"))
     query = ["archive", "query", "SELECT run, commit FROM runs WHERE run = 'x'"]
     answer = CliRunner().invoke(cli, [*query, "--archive", archive.text])
     assert answer.exit_code == 0 and answer.output.split()[:2] == ["run", "commit"]
@@ -350,21 +350,21 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_disk_that_is_really_full_leaves_no_half_run(disk: Path, tmp_path: Path) -> None:
     place = open_archive(str(disk / "archive"), create=True)
-    add(place, made(tmp_path / "runs", "one"))
+    add(place, example_run(tmp_path / "runs", "one"))
     with pytest.raises(StoreError, match="No space left"):
         for number in range(4):
-            add(place, made(tmp_path / "runs", f"more{number}"))
+            add(place, example_run(tmp_path / "runs", f"more{number}"))
     kept = check(place, lambda done, total: None)
     assert kept.damaged == {}
     assert kept.runs == len(place.objects("runs/*/*.parquet")) >= 1
 
 
 def test_a_read_only_disk_is_an_error_and_readable(disk: Path, tmp_path: Path) -> None:
-    add(open_archive(str(disk / "archive"), create=True), made(tmp_path / "runs", "one"))
+    add(open_archive(str(disk / "archive"), create=True), example_run(tmp_path / "runs", "one"))
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     place = open_archive(str(disk / "archive"))
     with pytest.raises(StoreError, match="Read-only file system"):
-        add(place, made(tmp_path / "runs", "two"))
+        add(place, example_run(tmp_path / "runs", "two"))
     assert rows(place, "SELECT run FROM runs") == [("one",)]
     assert check(place, lambda done, total: None).runs == 1
 
@@ -372,7 +372,7 @@ def test_a_read_only_disk_is_an_error_and_readable(disk: Path, tmp_path: Path) -
 def test_an_object_store_is_a_place_like_any_other(tmp_path: Path) -> None:
     """fsspec's own store in memory: no folder, no rename, no lock."""
     place = open_archive("memory://lab/archive", create=True)
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     assert [add(place, run).new, add(place, run).new] == [True, False]
     assert rows(place, "SELECT count(*) FROM samples WHERE lane = 'core0'") == [(500,)]
     back = restore(place, "one", tmp_path / "back")
@@ -380,7 +380,7 @@ def test_an_object_store_is_a_place_like_any_other(tmp_path: Path) -> None:
 
 
 def test_wrong_sql_is_the_users_error(archive: Place, tmp_path: Path) -> None:
-    add(archive, made(tmp_path / "runs", "one"))
+    add(archive, example_run(tmp_path / "runs", "one"))
     with pytest.raises(UsageError, match="nothing_like_it"):
         rows(archive, "SELECT nothing_like_it FROM runs")
 
@@ -399,6 +399,8 @@ def test_a_store_that_does_not_answer_is_named() -> None:
             raise NoEndpoint("Could not connect to the endpoint URL")
 
     fsspec.register_implementation("gone", Gone, clobber=True)
-    with pytest.raises(StoreError, match="gone://lab/archive: cannot be reached: Could not") as one:
+    with pytest.raises(
+        StoreError, match="gone://lab/archive: cannot be reached: Could not"
+    ) as refused:
         open_archive("gone://lab/archive")
-    assert "credentials" in one.value.remedy
+    assert "credentials" in refused.value.remedy

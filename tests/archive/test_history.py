@@ -34,14 +34,14 @@ def filled(
     """One run a day; run i has the level values[i] and the commit c<i>."""
     rng = np.random.default_rng(5)
     for number, centre in enumerate(values):
-        made = manifest(target, id=f"{target['board']}-{number:03d}")
-        made.created = (START + timedelta(days=number)).isoformat()
-        if number >= compiler_from and made.build:
-            made.build.compiler_version = "13.1.0"
+        document = manifest(target, id=f"{target['board']}-{number:03d}")
+        document.created = (START + timedelta(days=number)).isoformat()
+        if number >= compiler_from and document.build:
+            document.build.compiler_version = "13.1.0"
         level = centre * (1.0 + noise * rng.standard_normal())
         samples = np.maximum(rng.normal(level, level * noise, 400), 1).astype(np.uint32)
         points = [Point("itc/queue", {"all": samples}, {"size_bytes": 60}, cold=1)]
-        run = read_run(write_run(folder, made, points))
+        run = read_run(write_run(folder, document, points))
         add(place, run, label="main", commit=f"c{number}")
 
 
@@ -70,10 +70,10 @@ def test_every_difference_is_a_step_where_runs_repeat_to_the_byte(tmp_path: Path
 def test_quick_and_full_runs_are_two_series_with_names_of_their_own(tmp_path: Path) -> None:
     place = open_archive(str(tmp_path / "archive"), create=True)
     for number, quick in enumerate((False, True, False)):
-        made = manifest(STM32F4, id=f"run-{number}")
-        made.campaign.quick = quick
+        document = manifest(STM32F4, id=f"run-{number}")
+        document.campaign.quick = quick
         samples = np.full(50, 900 + number, np.uint32)
-        run = write_run(tmp_path / "runs", made, [Point("itc/queue", {"all": samples})])
+        run = write_run(tmp_path / "runs", document, [Point("itc/queue", {"all": samples})])
         add(place, read_run(run))
     full, quick_one = histories(place)
     assert [len(full.points), len(quick_one.points)] == [2, 1]
@@ -91,7 +91,7 @@ def test_quick_and_full_runs_are_two_series_with_names_of_their_own(tmp_path: Pa
 def test_the_link_of_a_series_of_full_runs_is_that_of_older_sites(tmp_path: Path) -> None:
     place = open_archive(str(tmp_path / "archive"), create=True)
     filled(place, tmp_path / "runs", [900], STM32F4, noise=0.0)
-    assert [key_of(one) for one in histories(place)] == ["d703157f6489"]
+    assert [key_of(history) for history in histories(place)] == ["d703157f6489"]
 
 
 def test_selectors_name_targets_or_benchmarks(tmp_path: Path) -> None:
@@ -108,14 +108,15 @@ def test_selectors_name_targets_or_benchmarks(tmp_path: Path) -> None:
 def test_a_gate_takes_the_newest_runs_of_a_label_as_its_baseline(tmp_path: Path) -> None:
     place = open_archive(str(tmp_path / "archive"), create=True)
     filled(place, tmp_path / "runs", [20_000] * 12, LINUX, noise=0.005)
-    words = ["--against", "archive:main", "--archive", place.text, "--max-worse", "5%", "--json"]
+    arguments = ["--against", "archive:main", "--archive", place.text]
+    arguments += ["--max-worse", "5%", "--json"]
 
     def gate(centre: int) -> tuple[int, str]:
         rng = np.random.default_rng(centre)
         samples = rng.normal(centre, centre * 0.005, 400).astype(np.uint32)
         points = [Point("itc/queue", {"all": samples}, {"size_bytes": 60}, cold=1)]
         run = write_run(tmp_path / f"new-{centre}", manifest(LINUX, id="new"), points)
-        answer = CliRunner().invoke(cli, ["gate", str(run), *words], standalone_mode=False)
+        answer = CliRunner().invoke(cli, ["gate", str(run), *arguments], standalone_mode=False)
         return answer.return_value, json.loads(answer.stdout)["outcome"]
 
     assert gate(20_050) == (0, "pass")
@@ -128,27 +129,27 @@ def test_the_baseline_of_a_gate_begins_after_the_last_step_of_each_point(tmp_pat
     rng = np.random.default_rng(3)
 
     def run(number: int, queue: float, mutex: float) -> Path:
-        made = manifest(LINUX, id=f"run-{number:02d}")
-        made.created = (START + timedelta(days=number)).isoformat()
+        document = manifest(LINUX, id=f"run-{number:02d}")
+        document.created = (START + timedelta(days=number)).isoformat()
         points = []
         for bench, centre in (("itc/queue", queue), ("itc/mutex", mutex)):
             level = centre * (1 + 0.005 * rng.standard_normal())
             samples = rng.normal(level, 100, 400).astype(np.uint32)
             points.append(Point(bench, {"all": samples}, cold=1))
-        return write_run(tmp_path / "runs", made, points)
+        return write_run(tmp_path / "runs", document, points)
 
     for number in range(15):
         add(place, read_run(run(number, 20_000 if number < 10 else 24_000, 20_000)), label="main")
     new = read_run(run(15, 26_400, 20_100))
-    found = baseline_of(place, "main", new.manifest, 10)
+    baseline = baseline_of(place, "main", new.manifest, 10)
     by_bench = {
-        bench: sorted(id for id, records in found.runs.items() if number in records)
+        bench: sorted(id for id, records in baseline.runs.items() if number in records)
         for number, bench in enumerate(("itc/queue", "itc/mutex"))
     }
     assert by_bench["itc/mutex"] == [f"run-{number:02d}" for number in range(5, 15)]
     assert by_bench["itc/queue"] == [f"run-{number:02d}" for number in range(10, 15)]
-    words = ["gate", str(new.path), "--against", "archive:main", "--archive", place.text]
-    answer = CliRunner().invoke(cli, [*words, "--max-worse", "5%"], standalone_mode=False)
+    arguments = ["gate", str(new.path), "--against", "archive:main", "--archive", place.text]
+    answer = CliRunner().invoke(cli, [*arguments, "--max-worse", "5%"], standalone_mode=False)
     assert answer.return_value == 3
     assert "itc/queue: the baseline begins with run-10, after a step of" in answer.output
 
@@ -156,8 +157,8 @@ def test_the_baseline_of_a_gate_begins_after_the_last_step_of_each_point(tmp_pat
 def test_a_label_without_runs_is_no_baseline_yet(tmp_path: Path) -> None:
     place = open_archive(str(tmp_path / "archive"), create=True)
     filled(place, tmp_path / "runs", [900], STM32F4, noise=0.0)
-    words = ["gate", str(tmp_path / "runs" / "stm32f4-000"), "--against", "archive:none"]
-    answer = CliRunner().invoke(cli, [*words, "--archive", place.text], standalone_mode=False)
+    arguments = ["gate", str(tmp_path / "runs" / "stm32f4-000"), "--against", "archive:none"]
+    answer = CliRunner().invoke(cli, [*arguments, "--archive", place.text], standalone_mode=False)
     assert answer.return_value == 4
     said = " ".join(answer.output.split())
     assert "with the label 'none'" in said and "archive add RUN --label none" in said

@@ -21,7 +21,7 @@ from kadenz.cli import cli
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
 from kadenz.store import Run, read_run
 from kadenz.store.manifest_file import write_manifest
-from tests.archive.test_archive import contents, made
+from tests.archive.test_archive import contents, example_run
 from tests.store.crashes import ends_at
 
 TWO_DAYS_S = 2 * 86_400
@@ -51,8 +51,8 @@ def killed_after_the_texts(place: Place, run: Run) -> None:
     """Adds a run by a process that is killed when its texts are there, and not its samples."""
     for number in itertools.count(1):
         assert ends_at(number, lambda: add(place, run))
-        for one in place.fragments():
-            place.remove(one)
+        for fragment in place.fragments():
+            place.remove(fragment)
         if place.objects("files/*/*.zip"):
             return
 
@@ -72,12 +72,12 @@ def during_the_adding(monkeypatch: pytest.MonkeyPatch, what: Any) -> None:
 def test_a_check_beside_a_writer_removes_nothing_of_its_run(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
 
     def checked() -> None:
-        found = check(archive)
-        assert (found.orphans, len(found.recent)) == ([], 2)
-        assert mend(archive, found) == 0
+        findings = check(archive)
+        assert (findings.orphans, len(findings.recent)) == ([], 2)
+        assert mend(archive, findings) == 0
 
     during_the_adding(monkeypatch, checked)
     assert add(archive, run).new
@@ -88,7 +88,7 @@ def test_a_run_that_is_added_between_check_and_mend_keeps_its_objects(
     archive: Place, tmp_path: Path
 ) -> None:
     """Both kinds of findings are looked at again: orphans, and parts of a damaged run."""
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     killed_after_the_texts(archive, run)
     two_days_later(archive)
     orphaned = check(archive)
@@ -103,12 +103,12 @@ def test_a_run_that_is_added_between_check_and_mend_keeps_its_objects(
 def test_a_run_that_is_added_again_during_a_mend_keeps_its_objects(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     add(archive, run)
     (object_,) = archive.objects("runs/*/*.parquet")
     (Path(archive.root) / object_).write_bytes(b"PAR1 and nothing else")
-    found = check(archive)
-    assert list(found.damaged) == ["one"]
+    findings = check(archive)
+    assert list(findings.damaged) == ["one"]
     real = Place.remove
 
     def removed(place: Place, relative: str) -> None:
@@ -117,7 +117,7 @@ def test_a_run_that_is_added_again_during_a_mend_keeps_its_objects(
             assert add(place, run).new
 
     monkeypatch.setattr(Place, "remove", removed)
-    assert mend(archive, found) == 1
+    assert mend(archive, findings) == 1
     assert contents(restore(archive, "one", tmp_path / "back")) == contents(run.path)
 
 
@@ -126,11 +126,11 @@ def test_a_writer_whose_objects_were_removed_writes_them_again(
     pattern: str, archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By hand, or by a check of an older version."""
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
 
     def remove() -> None:
-        for one in archive.objects(pattern):
-            archive.remove(one)
+        for relative in archive.objects(pattern):
+            archive.remove(relative)
 
     during_the_adding(monkeypatch, remove)
     assert add(archive, run).new
@@ -140,7 +140,7 @@ def test_a_writer_whose_objects_were_removed_writes_them_again(
 def test_old_texts_of_a_killed_writer_are_young_again_when_another_completes_the_run(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     killed_after_the_texts(archive, run)
     two_days_later(archive)
     orphans = []
@@ -153,7 +153,7 @@ def test_a_run_that_changed_after_its_adding_was_killed_has_a_remedy(
     archive: Place, tmp_path: Path
 ) -> None:
     """A partial run was being added; resumed, it has another run.json under the same id."""
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     run.manifest.partial, run.manifest.partial_reason = True, "interrupted"
     write_manifest(run.path, run.manifest, sync=False)
     killed_after_the_texts(archive, read_run(run.path))
@@ -175,7 +175,7 @@ def test_a_kill_at_any_call_leaves_nothing_that_a_check_does_not_find(
     ids = []
     for number in itertools.count(1):
         id = f"run{number}"
-        run = made(tmp_path / "runs", id)
+        run = example_run(tmp_path / "runs", id)
         killed = ends_at(number, lambda run=run: add(archive, run))  # type: ignore[misc]
         ids += [id] if archive.objects(f"runs/*/{id}.parquet") else []
         if not killed:
@@ -184,11 +184,11 @@ def test_a_kill_at_any_call_leaves_nothing_that_a_check_does_not_find(
     young = check(archive)
     assert (young.runs, young.damaged, young.orphans) == (len(ids), {}, [])
     two_days_later(archive)
-    words = ["archive", "check", "--archive", archive.text]
-    named = CliRunner().invoke(cli, words, standalone_mode=False)
+    arguments = ["archive", "check", "--archive", archive.text]
+    named = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert named.return_value == EXIT_FAILED
-    assert all(one in named.output for one in young.recent)
-    mended = CliRunner().invoke(cli, [*words, "--mend"], standalone_mode=False)
+    assert all(name in named.output for name in young.recent)
+    mended = CliRunner().invoke(cli, [*arguments, "--mend"], standalone_mode=False)
     assert mended.return_value == EXIT_PASS
     left = {file.name for file in files(archive)} - {"archive.json"}
     assert left == {f"{id}.{kind}" for id in ids for kind in ("parquet", "zip")}
@@ -211,7 +211,7 @@ def test_a_kill_while_an_archive_is_made_leaves_nothing(tmp_path: Path) -> None:
 def test_a_store_that_does_not_tell_the_age_of_an_object_is_mended_too(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = made(tmp_path / "runs", "one")
+    run = example_run(tmp_path / "runs", "one")
     killed_after_the_texts(archive, run)
 
     def silent(path: str) -> None:
@@ -223,7 +223,7 @@ def test_a_store_that_does_not_tell_the_age_of_an_object_is_mended_too(
 
 
 def test_two_mends_at_once_agree(archive: Place, tmp_path: Path) -> None:
-    killed_after_the_texts(archive, made(tmp_path / "runs", "one"))
+    killed_after_the_texts(archive, example_run(tmp_path / "runs", "one"))
     two_days_later(archive)
     first, second = check(archive), check(archive)
     assert [mend(archive, first), mend(archive, second)] == [1, 0]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from kadenz.archive.place import open_archive
 from kadenz.cli import cli
 from kadenz.errors import UsageError
-from tests.archive.test_archive import contents, made, rows
+from tests.archive.test_archive import contents, example_run, rows
 
 # The archive, and another place that its name would match or stand for.
 PATHS = [
@@ -37,8 +37,10 @@ PATHS = [
 ]
 
 
-def answer(*words: str | Path) -> str:
-    result = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+def answer(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(
+        cli, [str(argument) for argument in arguments], standalone_mode=False
+    )
     if result.exception is not None:
         raise result.exception
     assert not result.return_value, result.output
@@ -50,8 +52,8 @@ def test_every_command_of_an_archive_takes_its_path_as_a_path(
     name: str, other: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # names without a folder before them, as users write them
-    run = made(tmp_path / "runs", "one")
-    answer("archive", "add", made(tmp_path / "runs", "another").path, "--archive", other)
+    run = example_run(tmp_path / "runs", "one")
+    answer("archive", "add", example_run(tmp_path / "runs", "another").path, "--archive", other)
     answer("archive", "add", run.path, "--archive", name, "--label", "main")
     assert (tmp_path / name / "archive.json").is_file()
 
@@ -60,8 +62,8 @@ def test_every_command_of_an_archive_takes_its_path_as_a_path(
         return json.loads(answer("archive", "query", sql, "--json", "--archive", place))
 
     records = read(name)
-    assert {one["run"] for one in records} == {"one"}  # type: ignore[attr-defined]
-    assert all(all(one.values()) for one in records)  # type: ignore[attr-defined]
+    assert {record["run"] for record in records} == {"one"}  # type: ignore[attr-defined]
+    assert all(all(record.values()) for record in records)  # type: ignore[attr-defined]
     samples = "SELECT run, target, bench, count(*) FROM samples GROUP BY ALL"
     assert rows(open_archive(name), samples) == [
         ("one", run.manifest.target.name, "itc/queue", 800)
@@ -75,20 +77,20 @@ def test_every_command_of_an_archive_takes_its_path_as_a_path(
     assert "series" in answer("site", name, "-o", "site")
     answer("archive", "export", "copy[1]", "--archive", name)
     assert read("copy[1]") == records
-    again = made(tmp_path / "runs", "again").path
+    again = example_run(tmp_path / "runs", "again").path
     assert "pass" in answer("gate", again, "--against", "archive:main", "--archive", name)
 
 
 def test_a_path_in_an_object_store_is_a_path(tmp_path: Path) -> None:
     for id, name in (("one", "memory://lab[1]/l*b"), ("another", "memory://lab1/lab")):
-        answer("archive", "add", made(tmp_path / "runs", id).path, "--archive", name)
+        answer("archive", "add", example_run(tmp_path / "runs", id).path, "--archive", name)
         assert rows(open_archive(name), "SELECT DISTINCT run FROM samples") == [(id,)]
 
 
 def test_a_run_is_named_and_not_matched(tmp_path: Path) -> None:
     place = str(tmp_path / "archive")
     for id in ("a1", "a[1]", "a*"):
-        answer("archive", "add", made(tmp_path / "runs", id).path, "--archive", place)
+        answer("archive", "add", example_run(tmp_path / "runs", id).path, "--archive", place)
     for id in ("a[1]", "a*"):
         answer("archive", "get", id, "--archive", place, "-o", tmp_path / "back")
         assert contents(tmp_path / "back" / id) == contents(tmp_path / "runs" / id)

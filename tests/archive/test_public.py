@@ -44,21 +44,23 @@ SECRETS = (
 
 @pytest.fixture
 def archive(tmp_path: Path) -> Place:
-    made = manifest(STM32F4, id="one")
-    made.campaign.file = "/home/ada/firmware/campaigns/x.toml"
-    made.target.settings["port"] = "/dev/serial/by-id/usb-ST-0669FF"
-    made.host.facts["owner"] = "ada@example.org"
-    made.conditions += under(project="falcon")
-    made.target.settings["interface"] = "eth1 52:54:00:ab:cd:ef"
-    made.partial_reason = "probe 0483:374b:066EFF505251 is gone, as is openocd@rack-1:3333"
-    made.warnings = [Warning(code="line", message="rfc2217://bench.corp:4001: 192.0.2.7 refused")]
-    words = ["--board", "probe=066EFF505251,port=rfc2217://bench.corp:4001"]
-    words += ["--board", "server=openocd@rack-1:3333", "--farm", "falcon.toml"]
-    made.call = CallEntry(arguments=["itc/queue", *words], folder="/home/ada/firmware")
-    if made.build:
-        made.build.flags = "-O2 -I/home/ada/firmware/include -Wall"
+    document = manifest(STM32F4, id="one")
+    document.campaign.file = "/home/ada/firmware/campaigns/x.toml"
+    document.target.settings["port"] = "/dev/serial/by-id/usb-ST-0669FF"
+    document.host.facts["owner"] = "ada@example.org"
+    document.conditions += under(project="falcon")
+    document.target.settings["interface"] = "eth1 52:54:00:ab:cd:ef"
+    document.partial_reason = "probe 0483:374b:066EFF505251 is gone, as is openocd@rack-1:3333"
+    document.warnings = [
+        Warning(code="line", message="rfc2217://bench.corp:4001: 192.0.2.7 refused")
+    ]
+    arguments = ["--board", "probe=066EFF505251,port=rfc2217://bench.corp:4001"]
+    arguments += ["--board", "server=openocd@rack-1:3333", "--farm", "falcon.toml"]
+    document.call = CallEntry(arguments=["itc/queue", *arguments], folder="/home/ada/firmware")
+    if document.build:
+        document.build.flags = "-O2 -I/home/ada/firmware/include -Wall"
     samples = np.arange(900, 1100, dtype=np.uint32)
-    run = write_run(tmp_path / "runs", made, [Point("itc/queue", {"all": samples})])
+    run = write_run(tmp_path / "runs", document, [Point("itc/queue", {"all": samples})])
     (run / "console.txt").write_text("built by ada in /home/ada/firmware\n")
     again = run / "interrupted" / "1"  # what a resumed run measured again
     again.mkdir(parents=True)
@@ -84,33 +86,33 @@ def test_no_byte_of_a_public_copy_has_a_private_text(archive: Place, tmp_path: P
         con,
         "SELECT r.target, r.label, r.commit, n, median, max FROM runs r JOIN records USING (run)",
     ).fetchall()
-    words = ("feature/(left out)", "c1 by (left out)")
-    assert kept == [("freertos/stm32f4@emulated", *words, 200, 999.0, 1099.0)]
+    labels = ("feature/(left out)", "c1 by (left out)")
+    assert kept == [("freertos/stm32f4@emulated", *labels, 200, 999.0, 1099.0)]
 
 
 def _unzipped(place: Place) -> list[str]:
     import io
     import zipfile
 
-    found = []
-    for one in place.objects("files/*/*.zip"):
-        with zipfile.ZipFile(io.BytesIO(place.read(one))) as box:
-            found += [box.read(name).decode() for name in box.namelist()]
-    return found
+    texts = []
+    for relative in place.objects("files/*/*.zip"):
+        with zipfile.ZipFile(io.BytesIO(place.read(relative))) as box:
+            texts += [box.read(name).decode() for name in box.namelist()]
+    return texts
 
 
 def test_the_list_shows_every_text_that_is_left_out(archive: Place) -> None:
-    found = hidden(archive, ("falcon",))
-    listed = [text for texts in found.gone.values() for text in texts]
-    assert [one for one in SECRETS if not any(one in text for text in listed)] == []
-    assert found.gone["file"] == ["console.txt", "interrupted/1/run.json"]
-    assert found.stays == []
+    listing = hidden(archive, ("falcon",))
+    listed = [text for texts in listing.gone.values() for text in texts]
+    assert [secret for secret in SECRETS if not any(secret in text for text in listed)] == []
+    assert listing.gone["file"] == ["console.txt", "interrupted/1/run.json"]
+    assert listing.stays == []
 
 
 def test_a_name_that_stays_although_it_is_to_be_hidden_is_reported(archive: Place) -> None:
     assert hidden(archive, ("stm32",)).stays == ["freertos/stm32f4@emulated"]
-    words = ["archive", "export", "--archive", archive.text, "--public", "--dry-run", "there"]
-    answer = CliRunner().invoke(cli, [*words, "--hide", "stm32"])
+    arguments = ["archive", "export", "--archive", archive.text, "--public", "--dry-run", "there"]
+    answer = CliRunner().invoke(cli, [*arguments, "--hide", "stm32"])
     assert "--hide matches `freertos/stm32f4@emulated`, which stays" in answer.output
 
 

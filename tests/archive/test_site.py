@@ -30,19 +30,19 @@ from tests.synthetic import STM32F4, Point, manifest, write_run
 def archive(tmp_path: Path) -> Place:
     place = open_archive(str(tmp_path / "archive"), create=True)
     for number, centre in enumerate((900, 900, 927)):
-        made = manifest(STM32F4, id=f"run-{number}")
-        made.created = f"2026-0{number + 1}-01T00:00:00Z"
+        document = manifest(STM32F4, id=f"run-{number}")
+        document.created = f"2026-0{number + 1}-01T00:00:00Z"
         samples = np.full(50, centre, np.uint32)
-        run = write_run(tmp_path / "runs", made, [Point("itc/queue", {"all": samples})])
+        run = write_run(tmp_path / "runs", document, [Point("itc/queue", {"all": samples})])
         add(place, read_run(run), commit=f"c{number}", label="</script><b>")
     return place
 
 
 def written(file: Path) -> tuple[str, object]:
     """The name and value of a data file's call."""
-    found = re.fullmatch(r"kadenz\((\"[^\"]+\"),(.*)\)\n", file.read_text(), re.DOTALL)
-    assert found
-    return json.loads(found[1]), json.loads(found[2])
+    call = re.fullmatch(r"kadenz\((\"[^\"]+\"),(.*)\)\n", file.read_text(), re.DOTALL)
+    assert call
+    return json.loads(call[1]), json.loads(call[2])
 
 
 def silent(done: int, total: int) -> None:
@@ -58,10 +58,10 @@ def test_every_series_and_run_has_its_file(archive: Place, tmp_path: Path) -> No
     assert isinstance(index, list)
     assert index[0]["key"] == key_of(series)
     assert index[0]["step"] == pytest.approx(0.03)
-    name, one = written(site / "data" / "series" / f"{key_of(series)}.js")
-    assert isinstance(one, dict)
-    assert [point[1] for point in one["points"]] == [900, 900, 927]
-    assert (one["steps"][0]["from"], one["steps"][0]["to"]) == ("run-1", "run-2")
+    name, document = written(site / "data" / "series" / f"{key_of(series)}.js")
+    assert isinstance(document, dict)
+    assert [point[1] for point in document["points"]] == [900, 900, 927]
+    assert (document["steps"][0]["from"], document["steps"][0]["to"]) == ("run-1", "run-2")
     assert sorted(file.name for file in (site / "data" / "runs").iterdir()) == [
         f"run-{number}.js" for number in range(3)
     ]
@@ -119,7 +119,7 @@ def test_a_kill_at_any_call_loses_no_site(
             patch.setattr(sites, "histories", failing)
             write_site(archive, site, silent)
         assert contents(site) == whole
-        assert [one.name for one in site.parent.iterdir()] == ["site"]
+        assert [folder.name for folder in site.parent.iterdir()] == ["site"]
         if not killed:
             break
     assert missing == 1  # between the two renames
@@ -143,7 +143,7 @@ def test_a_site_that_cannot_be_replaced_stays(
         with pytest.raises(StoreError, match="busy"):
             write_site(archive, site, silent)
     assert contents(site) == whole
-    assert [one.name for one in site.parent.iterdir()] == ["site"]
+    assert [folder.name for folder in site.parent.iterdir()] == ["site"]
 
 
 def test_a_link_to_a_site_stays_a_link(archive: Place, tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ FOREIGN = "<img src=x onerror='document.title=1'>"
 def page() -> Iterator[browser.Browser]:
     if not browser.program():
         pytest.skip("needs chromium (scripts/debian-packages-tests.txt)")
-    with browser.browser() as found:
-        yield found
+    with browser.browser() as chromium:
+        yield chromium
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Place:
     place = open_archive(str(folder / "archive"), create=True)
     for target in (STM32F4, HIFIVE1):
         for number, centre in enumerate((900, 900, 927)):
-            made = manifest(target, id=f"{target['board']}-{number}")
-            made.created = f"2026-0{number + 1}-01T00:00:00Z"
+            document = manifest(target, id=f"{target['board']}-{number}")
+            document.created = f"2026-0{number + 1}-01T00:00:00Z"
             samples = np.full(50, centre, np.uint32)
             points = [Point(bench, {"all": samples}) for bench in ("itc/queue", "micro/yield")]
-            run = write_run(folder / "runs", made, points)
+            run = write_run(folder / "runs", document, points)
             add(place, read_run(run), commit=f"c{number}", label=FOREIGN)
     return place
 

@@ -24,7 +24,7 @@ from kadenz.archive.restore import restore
 from kadenz.archive.statistics import NAMES
 from kadenz.config.manifest import SCHEMA_VERSION
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, StoreError
-from tests.archive.test_archive import contents, made, rows
+from tests.archive.test_archive import contents, example_run, rows
 from tests.hostile.test_archives import answer
 
 EVIL = "../../../evil"
@@ -38,7 +38,7 @@ def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.chdir(work)
     place = open_archive("archive", create=True)
     for number, id in enumerate(("one", "two")):
-        add(place, made(tmp_path / "runs", id, 900 + 20 * number))
+        add(place, example_run(tmp_path / "runs", id, 900 + 20 * number))
     return place
 
 
@@ -249,7 +249,7 @@ def test_no_link_inside_an_archive_is_followed(archive: Place, tmp_path: Path) -
     with pytest.raises(StoreError, match="a link, which is not followed"):
         restore(archive, "one", Path("out"))
     with pytest.raises(StoreError, match="behind a link, which is not followed"):
-        add(archive, made(tmp_path / "more", "three"))
+        add(archive, example_run(tmp_path / "more", "three"))
     Path("linked").symlink_to("archive")
     month.unlink()
     elsewhere.rename(month)
@@ -261,7 +261,7 @@ def test_no_link_inside_an_archive_is_followed(archive: Place, tmp_path: Path) -
 
 
 def test_a_link_in_a_run_folder_is_not_archived(archive: Place, tmp_path: Path) -> None:
-    run = made(tmp_path / "more", "three")
+    run = example_run(tmp_path / "more", "three")
     (tmp_path / "secret").write_text("secret")
     (run.path / "console.txt").symlink_to(tmp_path / "secret")
     for words in ((), ("--as", "four")):
@@ -327,7 +327,7 @@ def test_files_of_a_run_are_counted(archive: Place, monkeypatch: pytest.MonkeyPa
 def test_what_no_archive_gives_back_is_not_added(
     archive: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = made(tmp_path / "more", "three")
+    run = example_run(tmp_path / "more", "three")
     (run.path / "console.txt").write_bytes(bytes(1 << 16))
     monkeypatch.setattr(texts, "UNPACKED_BYTES", 1 << 15)
     with pytest.raises(StoreError, match="its files have more than"):

@@ -19,7 +19,7 @@ from kadenz.archive.adding import add
 from kadenz.archive.place import open_archive
 from kadenz.cli import cli
 from kadenz.errors import KadenzError
-from tests.archive.test_archive import made
+from tests.archive.test_archive import example_run
 from tests.hostile.mutated_archives import mutate
 
 CASES = 40  # of each kind of object, in `make test`
@@ -46,7 +46,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("good")
     place = open_archive(str(folder / "archive"), create=True)
     for number, id in enumerate(("one", "two")):
-        add(place, made(folder / "runs", id, 900 + 20 * number), label="main")
+        add(place, example_run(folder / "runs", id, 900 + 20 * number), label="main")
     return folder / "archive"
 
 

@@ -17,7 +17,7 @@ from kadenz.archive.place import Place, open_archive
 from kadenz.report.site import key_of, write_site
 from kadenz.report.whole import replaced
 from tests import browser
-from tests.archive.test_archive import made
+from tests.archive.test_archive import example_run
 
 ROUTES = (
     "#/run/..%2F..%2Fevil",
@@ -35,7 +35,7 @@ ROUTES = (
 def archive(tmp_path: Path) -> Place:
     place = open_archive(str(tmp_path / "archive"), create=True)
     for number, id in enumerate(("one", "two")):
-        add(place, made(tmp_path / "runs", id, 900 + 20 * number), label="<img src=x>")
+        add(place, example_run(tmp_path / "runs", id, 900 + 20 * number), label="<img src=x>")
     return place
 
 
