@@ -88,8 +88,8 @@ class FileMachine(Machine):
 
     # ---- scheduler -------------------------------------------------------------------------------
     def _sched(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.root / "sched.json").read_text())
-        return found
+        threads: dict[str, Any] = json.loads((self.root / "sched.json").read_text())
+        return threads
 
     def _set(self, tid: int, key: str, value: str) -> None:
         self._may(f"{key}:{tid}")
@@ -122,8 +122,8 @@ class FileMachine(Machine):
         elif path.endswith("/cgroup.subtree_control"):
             self._control(path.rpartition("/")[0], text)
         elif path.endswith("/transparent_hugepage/enabled"):
-            words = [f"[{w}]" if w == text else w for w in ("always", "madvise", "never")]
-            self._put(path, " ".join(words))
+            choices = [f"[{w}]" if w == text else w for w in ("always", "madvise", "never")]
+            self._put(path, " ".join(choices))
         else:
             if path.endswith("/cpuset.cpus") and not text:
                 self._must_be_empty(path)
@@ -197,17 +197,17 @@ class FileMachine(Machine):
 
     def snapshot(self) -> dict[str, str]:
         """The visible state of the machine, with sorted process lists."""
-        found = {}
+        state = {}
         for file in sorted(self.root.rglob("*")):
             name = "/" + str(file.relative_to(self.root))
             if file.is_file() and not name.startswith("/state/"):
                 text = file.read_text()
                 procs = name.endswith("cgroup.procs")
-                found[name] = " ".join(sorted(text.split())) if procs else text.strip()
+                state[name] = " ".join(sorted(text.split())) if procs else text.strip()
             elif file.is_dir():
-                found[name] = "folder"
-        found.pop("/state", None)
-        return found
+                state[name] = "folder"
+        state.pop("/state", None)
+        return state
 
 
 def add_task(machine: FileMachine, tid: int, name: str, flags: int, policy: str, cpus: str) -> None:

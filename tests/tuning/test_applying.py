@@ -48,7 +48,7 @@ def test_restore_leaves_the_machine_exactly_as_it_was(
     assert states(machine, state) == {"holds"}
     assert make_plan(machine, name, plan.tuning).changes() == []
     taken = lifecycle.restore(machine, folder=state)
-    assert {one.result for one in taken} <= {"restored", "already so"}
+    assert {value.result for value in taken} <= {"restored", "already so"}
     assert machine.snapshot() == before
     assert lifecycle.in_force(machine, state) is None
 
@@ -71,8 +71,10 @@ def test_a_briefly_busy_group_is_removed(
     monkeypatch.setattr(machine, "remove_folder", busy)
     monkeypatch.setattr(change, "_EMPTY_S", 60.0 if result == "restored" else 0.2)
     monkeypatch.setattr(change, "_EMPTY_RETRY_S", 0.001)
-    group = [one for one in lifecycle.restore(machine, folder=state) if one.change.kind == "group"]
-    assert [one.result for one in group] == [result]
+    group = [
+        value for value in lifecycle.restore(machine, folder=state) if value.change.kind == "group"
+    ]
+    assert [value.result for value in group] == [result]
     assert (machine.snapshot() == before) is (result == "restored")
     assert (lifecycle.in_force(machine, state) is None) is (result == "restored")
 
@@ -141,7 +143,7 @@ def test_killed_at_any_step_of_apply_it_can_be_restored(
         if lifecycle.in_force(machine, state) is not None:
             with pytest.raises(KadenzError, match="partly applied|is in force"):
                 lifecycle.apply(machine, plan, folder=state)
-            results = {one.result for one in lifecycle.restore(machine, folder=state)}
+            results = {value.result for value in lifecycle.restore(machine, folder=state)}
             assert results <= {"restored", "already so"}
             half_done += "restored" in results
         assert machine.snapshot() == before, f"killed at step {point}"
@@ -310,7 +312,7 @@ def test_values_changed_by_others_are_not_overwritten_silently(tmp_path: Path) -
     machine.write(RUNTIME, "800000")
     assert states(machine, state) == {"holds", "changed"}
     taken = lifecycle.restore(machine, folder=state)
-    (theirs,) = [one for one in taken if one.result == "changed by others"]
+    (theirs,) = [value for value in taken if value.result == "changed by others"]
     assert (theirs.change.path, theirs.now) == (RUNTIME, "800000")
     assert machine.read(RUNTIME) == "800000"
     # Everything else is restored, and the journal still has the old value.
@@ -341,20 +343,20 @@ def test_an_ended_thread_is_skipped_even_if_its_number_was_reused(
     stat.write_text(stat.read_text().replace(" 170 0", " 999 0"))
     assert states(machine, state) == {"holds", "gone"}
     taken = lifecycle.restore(machine, folder=state)
-    assert {one.result for one in taken} == {"restored", "gone", "already so"}
+    assert {value.result for value in taken} == {"restored", "gone", "already so"}
     assert machine.policy(17) == "fifo:7"
 
 
 def test_a_thread_that_ends_before_its_change_is_not_a_failure(tmp_path: Path) -> None:
     machine, state = machines.make(tmp_path / "m"), tmp_path / "state"
-    made = plan_of(machine, "cereia2011-case2")
+    plan = plan_of(machine, "cereia2011-case2")
     shutil.rmtree(machine.path("/proc/17"))
-    journal = lifecycle.apply(machine, made, folder=state)
+    journal = lifecycle.apply(machine, plan, folder=state)
     outcomes = {step.outcome for step in journal.steps}
     assert outcomes == {"done", "gone"}
     assert states(machine, state) == {"holds", "gone"}
     taken = lifecycle.restore(machine, folder=state)
-    assert {one.result for one in taken} <= {"restored", "gone", "already so"}
+    assert {value.result for value in taken} <= {"restored", "gone", "already so"}
     assert lifecycle.in_force(machine, state) is None
 
 
@@ -400,7 +402,7 @@ def test_a_slice_that_had_the_controller_regains_all_processors(tmp_path: Path) 
     lifecycle.apply(machine, plan_of(machine, "isolated"), folder=state)
     assert machine.read(cpus) == "0-2"
     taken = lifecycle.restore(machine, folder=state)
-    assert {one.result for one in taken} <= {"restored", "already so"}
+    assert {value.result for value in taken} <= {"restored", "already so"}
     assert machine.read(cpus) == "0-3"
     assert machine.affinity(102) == "2"
 

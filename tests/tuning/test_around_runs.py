@@ -45,13 +45,13 @@ RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     """The machine of runs and of `tune`: made of files that root may change."""
-    made = machines.make(tmp_path / "m")
+    file_machine = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(tuning_around, "Machine", lambda: made)
-    monkeypatch.setattr(tuning_in_force, "Machine", lambda: made)
-    monkeypatch.setattr(facts, "read_host", lambda: host(made))
+    monkeypatch.setattr(tuning_around, "Machine", lambda: file_machine)
+    monkeypatch.setattr(tuning_in_force, "Machine", lambda: file_machine)
+    monkeypatch.setattr(facts, "read_host", lambda: host(file_machine))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    return made
+    return file_machine
 
 
 def host(machine: FileMachine) -> Host:
@@ -75,8 +75,8 @@ def measured(folder: Path, jobs: list[Job]) -> list[Result | KadenzError]:
 
 
 def runs_of(results: list[Result | KadenzError]) -> list[Run]:
-    assert all(isinstance(one, Result) and one.failures == [] for one in results), results
-    return [read_run(one.folder) for one in results if isinstance(one, Result)]
+    assert all(isinstance(result, Result) and result.failures == [] for result in results), results
+    return [read_run(result.folder) for result in results if isinstance(result, Result)]
 
 
 def test_each_run_is_measured_under_its_own_tuning_and_says_which(
@@ -86,12 +86,12 @@ def test_each_run_is_measured_under_its_own_tuning_and_says_which(
     names = ("none", "latency", "isolated", "none")
     runs = runs_of(measured(tmp_path, [host_job(tmp_path, machine, name) for name in names]))
     assert machine.snapshot() == before
-    assert [one.manifest.condition_values["tuning"] for one in runs] == list(names)
-    profiles = [one.manifest.tuning.profile if one.manifest.tuning else "" for one in runs]
+    assert [run.manifest.condition_values["tuning"] for run in runs] == list(names)
+    profiles = [run.manifest.tuning.profile if run.manifest.tuning else "" for run in runs]
     assert profiles == ["", "latency", "isolated", ""]
-    assert [one.manifest.warnings for one in runs] == [[]] * 4
+    assert [run.manifest.warnings for run in runs] == [[]] * 4
     # The facts of the machine are those of the tuned one.
-    facts = [one.manifest.host.facts["rt_runtime_us"] for one in runs]
+    facts = [run.manifest.host.facts["rt_runtime_us"] for run in runs]
     assert facts == ["950000", "-1", "-1", "950000"]
 
 
@@ -99,21 +99,21 @@ def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     machine: FileMachine, tmp_path: Path
 ) -> None:
     jobs = [host_job(tmp_path, machine, name, runs=2) for name in ("none", "latency")]
-    made = interleaved(jobs, 2)
-    assert [one.origin.turn.variant for one in made if one.origin.turn] == [
+    ordered = interleaved(jobs, 2)
+    assert [entry.origin.turn.variant for entry in ordered if entry.origin.turn] == [
         "tuning none",
         "tuning latency",
         "tuning latency",
         "tuning none",
     ]
-    assert [one.label for one in made][:2] == [
+    assert [entry.label for entry in ordered][:2] == [
         "posix/linux@host, tuning none, round 1",
         "posix/linux@host, tuning latency, round 1",
     ]
-    plain, latency = two_variants(runs_of(measured(tmp_path, made)))
-    assert [one.manifest.tuning for one in plain] == [None, None]
-    assert [one.manifest.round for one in latency] == [1, 2]
-    assert all(one.manifest.tuning is not None for one in latency)
+    plain, latency = two_variants(runs_of(measured(tmp_path, ordered)))
+    assert [run.manifest.tuning for run in plain] == [None, None]
+    assert [run.manifest.round for run in latency] == [1, 2]
+    assert all(run.manifest.tuning is not None for run in latency)
 
 
 def test_a_profile_on_other_processors_is_another_condition(
@@ -121,9 +121,9 @@ def test_a_profile_on_other_processors_is_another_condition(
 ) -> None:
     jobs = [host_job(tmp_path, machine, "isolated", cpus=cpus) for cpus in ("", "2", "2-3")]
     runs = runs_of(measured(tmp_path, jobs))
-    values = [one.manifest.condition_values["tuning"] for one in runs]
+    values = [run.manifest.condition_values["tuning"] for run in runs]
     assert values == ["isolated", "isolated,cpus=2", "isolated,cpus=2-3"]
-    assert [one.manifest.tuning.cpus for one in runs if one.manifest.tuning][1:] == ["2", "2-3"]
+    assert [run.manifest.tuning.cpus for run in runs if run.manifest.tuning][1:] == ["2", "2-3"]
     assert [job.label for job in jobs[1:]] == [
         "posix/linux@host, tuning isolated,cpus=2",
         "posix/linux@host, tuning isolated,cpus=2-3",
@@ -134,9 +134,9 @@ def test_a_profile_on_other_processors_is_another_condition(
 def test_without_the_option_the_machine_is_unchanged(machine: FileMachine, tmp_path: Path) -> None:
     lifecycle.apply(machine, plan_of(machine, "latency")[0])
     before = machine.snapshot()
-    (one,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
+    (run,) = runs_of(measured(tmp_path, [host_job(tmp_path, machine, "")]))
     assert (
-        one.manifest.condition_values["tuning"] == "latency"
+        run.manifest.condition_values["tuning"] == "latency"
     )  # applied manually, and recorded as usual
     assert machine.snapshot() == before
 
@@ -207,11 +207,11 @@ def test_killed_at_any_step_everything_can_be_restored(
     name: str, machine: FileMachine, tmp_path: Path
 ) -> None:
     """During apply, measurement and restore."""
-    before, one = machine.snapshot(), running(machine, tmp_path)
+    before, run = machine.snapshot(), running(machine, tmp_path)
     point = half_done = 0
 
     def work() -> None:
-        with tuning_applied(name, "", one):
+        with tuning_applied(name, "", run):
             pass
 
     while killed_at(point, machine, work):
@@ -228,13 +228,13 @@ def test_killed_at_any_step_everything_can_be_restored(
     assert half_done > 10
 
 
-def killed_while_it_measures(number: int, one: Running) -> int:
+def killed_while_it_measures(number: int, run: Running) -> int:
     """The exit status of a child that receives a signal while its tuning is in force."""
     child = os.fork()
     if child == 0:
         try:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup makes children ignore it
-            with tuning_applied("isolated", "", one):
+            with tuning_applied("isolated", "", run):
                 os.kill(os.getpid(), number)
                 raise AssertionError("still alive")
         except KeyboardInterrupt:
@@ -247,16 +247,16 @@ def killed_while_it_measures(number: int, one: Running) -> int:
 def test_killed_while_it_measures_everything_can_be_restored(
     machine: FileMachine, tmp_path: Path
 ) -> None:
-    before, one = machine.snapshot(), running(machine, tmp_path)
-    assert os.WTERMSIG(killed_while_it_measures(signal.SIGKILL, one)) == signal.SIGKILL
+    before, run = machine.snapshot(), running(machine, tmp_path)
+    assert os.WTERMSIG(killed_while_it_measures(signal.SIGKILL, run)) == signal.SIGKILL
     assert machine.snapshot() != before
     lifecycle.restore(machine)
     assert machine.snapshot() == before
 
 
 def test_a_closed_terminal_restores_the_tuning(machine: FileMachine, tmp_path: Path) -> None:
-    before, one = machine.snapshot(), running(machine, tmp_path)
-    assert os.WEXITSTATUS(killed_while_it_measures(signal.SIGHUP, one)) == 7
+    before, run = machine.snapshot(), running(machine, tmp_path)
+    assert os.WEXITSTATUS(killed_while_it_measures(signal.SIGHUP, run)) == 7
     assert machine.snapshot() == before
 
 
@@ -272,17 +272,17 @@ def test_an_interruption_or_an_error_restores_the_tuning(
 
 
 def meanwhile(machine: FileMachine, folder: Path, act: Callable[[], object]) -> Running:
-    one = running(machine, folder)
-    with tuning_applied("latency", "", one):
+    run = running(machine, folder)
+    with tuning_applied("latency", "", run):
         act()
-    return one
+    return run
 
 
 def test_a_value_changed_by_others_is_reported_and_nothing_more_is_tuned(
     machine: FileMachine, tmp_path: Path
 ) -> None:
-    made = meanwhile(machine, tmp_path, lambda: machine.write(RUNTIME, "123"))
-    (failure,) = made.failures
+    run = meanwhile(machine, tmp_path, lambda: machine.write(RUNTIME, "123"))
+    (failure,) = run.failures
     assert f"is not fully restored: {RUNTIME}: changed by others" in failure.message
     assert machine.read(RUNTIME) == "123"
     (late,) = measured(tmp_path, [host_job(tmp_path, machine, "none")])

@@ -26,22 +26,22 @@ RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     """The machine of the commands, made of files."""
-    made = machines.make(tmp_path / "m")
+    file_machine = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(real_machine, "Machine", lambda: made)
-    return made
+    monkeypatch.setattr(real_machine, "Machine", lambda: file_machine)
+    return file_machine
 
 
 def kadenz(*arguments: str) -> Result:
     return CliRunner().invoke(cli, ["tune", *arguments], standalone_mode=False)
 
 
-def words(result: Result) -> str:
+def plain_text(result: Result) -> str:
     return " ".join(result.output.split())
 
 
 def test_list_shows_every_profile_and_the_findings_it_removes(machine: FileMachine) -> None:
-    text = words(kadenz("list"))
+    text = plain_text(kadenz("list"))
     for name in inventory.tuning_files():
         assert name in text
     assert "removes: " in text and "no tuning is in force" in text
@@ -52,7 +52,7 @@ def test_list_shows_every_profile_and_the_findings_it_removes(machine: FileMachi
 
 def test_plan_shows_values_reasons_risks_and_missing_features(machine: FileMachine) -> None:
     before = machine.snapshot()
-    text = words(kadenz("plan", "isolated"))
+    text = plain_text(kadenz("plan", "isolated"))
     assert f"{RUNTIME}: 950000 → -1" in text
     assert "1 interrupt" not in text and "interrupts" in text
     assert "why: real-time threads are no longer stopped" in text
@@ -79,7 +79,7 @@ def test_plan_apply_verify_restore(machine: FileMachine) -> None:
     assert [c["what"] for c in answer["checks"] if c["state"] == "changed"] == [RUNTIME]
     refused = kadenz("restore")
     assert refused.return_value == 1
-    assert "before the tuning it was 950000" in words(refused)
+    assert "before the tuning it was 950000" in plain_text(refused)
     assert kadenz("restore", "--changed-by-others", "overwrite").return_value == 0
     assert machine.snapshot() == before
 
@@ -95,15 +95,15 @@ def test_verify_names_new_threads(machine: FileMachine) -> None:
     machines.add_task(machine, 300, "irq/30-eth1", machines.KTHREAD, "fifo:40", "0-3")
     new = kadenz("verify")
     assert new.return_value == 1
-    assert "irq/30-eth1 (300) is new, with fifo:40 instead of fifo:50" in words(new)
+    assert "irq/30-eth1 (300) is new, with fifo:40 instead of fifo:50" in plain_text(new)
 
 
 def test_failed_changes_are_reported_and_set_the_exit_code(machine: FileMachine) -> None:
     machine.refuse = {RUNTIME: 30}
     half = kadenz("apply", "latency")
     assert half.return_value == 1
-    assert f"{RUNTIME} stays 950000: Read-only file system" in words(half)
-    assert "kadenz tune restore" in words(half)
+    assert f"{RUNTIME} stays 950000: Read-only file system" in plain_text(half)
+    assert "kadenz tune restore" in plain_text(half)
 
 
 def test_restore_after_a_reboot_reports_nothing_to_restore(
@@ -112,10 +112,10 @@ def test_restore_after_a_reboot_reports_nothing_to_restore(
     kadenz("apply", "latency")
     machine.path("/proc/sys/kernel/random/boot_id").write_text("another")
     before = machine.snapshot()
-    assert "a reboot undid" in words(kadenz("list"))
+    assert "a reboot undid" in plain_text(kadenz("list"))
     after = kadenz("restore")
     assert after.return_value == 0
-    assert "the last reboot undid" in words(after)
+    assert "the last reboot undid" in plain_text(after)
     assert machine.snapshot() == before
 
 

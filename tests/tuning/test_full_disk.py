@@ -66,12 +66,12 @@ def disk(monkeypatch: pytest.MonkeyPatch) -> Disk:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
     """The machine of runs and of `tune`."""
-    made = machines.make(tmp_path / "m")
+    file_machine = machines.make(tmp_path / "m")
     monkeypatch.setenv("KADENZ_STATE_DIR", str(tmp_path / "state"))
-    monkeypatch.setattr(tuning_around, "Machine", lambda: made)
-    monkeypatch.setattr(real_machine, "Machine", lambda: made)
-    monkeypatch.setattr(facts, "read_host", lambda: host(made))
-    return made
+    monkeypatch.setattr(tuning_around, "Machine", lambda: file_machine)
+    monkeypatch.setattr(real_machine, "Machine", lambda: file_machine)
+    monkeypatch.setattr(facts, "read_host", lambda: host(file_machine))
+    return file_machine
 
 
 def test_every_value_is_restored_and_the_error_says_what_was_not_written(
@@ -98,7 +98,7 @@ def test_a_journal_that_cannot_be_archived_is_archived_once_there_is_room(
         assert "kadenz tune restore" in wrong.value.remedy
         assert machine.snapshot() == before and lifecycle.in_force(machine) is not None
     disk.empty()
-    assert {one.result for one in lifecycle.restore(machine)} == {"already so"}
+    assert {value.result for value in lifecycle.restore(machine)} == {"already so"}
     assert machine.snapshot() == before and lifecycle.in_force(machine) is None
 
 
@@ -134,16 +134,16 @@ def running(machine: FileMachine, folder: Path) -> Running:
 def test_samples_that_fill_the_disk_do_not_leave_the_machine_tuned(
     machine: FileMachine, disk: Disk, tmp_path: Path
 ) -> None:
-    before, one = machine.snapshot(), running(machine, tmp_path)
-    with tuning_applied("isolated", "", one):
+    before, run = machine.snapshot(), running(machine, tmp_path)
+    with tuning_applied("isolated", "", run):
         disk.fill()
     assert machine.snapshot() == before and lifecycle.in_force(machine) is None
-    (failure,) = one.failures
+    (failure,) = run.failures
     assert "isolated are restored, but" in failure.message
     disk.empty()
     with (
         pytest.raises(StoreError, match="of the samples"),
-        tuning_applied("isolated", "", one),
+        tuning_applied("isolated", "", run),
     ):
         disk.fill()
         raise StoreError("of the samples")
@@ -156,10 +156,10 @@ def test_any_other_error_of_restoring_says_that_the_machine_is_tuned(
     def broken(machine: FileMachine) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    one = running(machine, tmp_path)
-    with monkeypatch.context() as patched, tuning_applied("quiet", "", one):
+    run = running(machine, tmp_path)
+    with monkeypatch.context() as patched, tuning_applied("quiet", "", run):
         patched.setattr(lifecycle, "restore", broken)
-    (failure,) = one.failures
+    (failure,) = run.failures
     assert type(failure) is KadenzError and "quiet is still in force" in failure.message
     assert "kadenz tune restore" in failure.remedy
 

@@ -25,7 +25,7 @@ def plan_of(machine: FileMachine, name: str, cpus: str = "") -> Plan:
     return make_plan(machine, name, tuning, cpus)
 
 
-def one(plan: Plan, key: str) -> Item:
+def item_of(plan: Plan, key: str) -> Item:
     (item,) = [item for item in plan.items if item.key == key]
     return item
 
@@ -51,13 +51,13 @@ def test_every_profile_explains_all_its_changes_and_makes_none(name: str, tmp_pa
 def test_each_change_shows_the_old_and_the_new_value(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path), "latency")
     runtime = "/proc/sys/kernel/sched_rt_runtime_us"
-    assert values(one(plan, "scheduler.rt_runtime_us")) == {runtime: ("950000", "-1")}
+    assert values(item_of(plan, "scheduler.rt_runtime_us")) == {runtime: ("950000", "-1")}
     huge = "/sys/kernel/mm/transparent_hugepage/enabled"
-    assert values(one(plan, "memory.transparent_hugepages")) == {huge: ("always", "never")}
-    assert one(plan, "scheduler.numa_balancing").as_wanted
+    assert values(item_of(plan, "memory.transparent_hugepages")) == {huge: ("always", "never")}
+    assert item_of(plan, "scheduler.numa_balancing").as_wanted
     idle = f"{CPU}/cpu0/cpuidle/state2/disable (C6, 133 us)"
-    assert values(one(plan, "processor.idle_above_us")) == {idle: ("0", "1")}
-    assert len(one(plan, "processor.governor").changes) == 2
+    assert values(item_of(plan, "processor.idle_above_us")) == {idle: ("0", "1")}
+    assert len(item_of(plan, "processor.governor").changes) == 2
     last = [item.key for item in plan.items[-2:]]
     assert last == ["scheduler.rt_runtime_us", "scheduler.fair_server_runtime_ns"]
 
@@ -70,16 +70,16 @@ def test_the_fair_server_is_switched_off_last_and_restored_first(
     changes: dict[str, str | None] = dict.fromkeys(paths, "50000000")
     machine = machines.make(tmp_path / "m", changes)
     before, plan = machine.snapshot(), plan_of(machine, "latency")
-    item = one(plan, "scheduler.fair_server_runtime_ns")
+    item = item_of(plan, "scheduler.fair_server_runtime_ns")
     assert values(item) == dict.fromkeys(paths, ("50000000", "0"))
     assert [change.path for change in plan.changes()[-2:]] == paths
     lifecycle.apply(machine, plan, folder=tmp_path / "state")
     assert [machine.read(path) for path in paths] == ["0", "0"]
     taken = lifecycle.restore(machine, folder=tmp_path / "state")
-    assert [one.change.path for one in taken[:2]] == paths[::-1]
+    assert [value.change.path for value in taken[:2]] == paths[::-1]
     assert machine.snapshot() == before
     lacking = plan_of(machines.make(tmp_path / "old"), "latency")
-    assert "before 6.12" in one(lacking, "scheduler.fair_server_runtime_ns").missing
+    assert "before 6.12" in item_of(lacking, "scheduler.fair_server_runtime_ns").missing
 
 
 def test_missing_features_are_named(tmp_path: Path) -> None:
@@ -87,11 +87,11 @@ def test_missing_features_are_named(tmp_path: Path) -> None:
         [p for p in machines.FILES if "cpufreq" in p or "cpuidle" in p or "ksm" in p]
     )
     plan = plan_of(machines.make(tmp_path, lacking, cgroups=0), "isolated")
-    assert "cpufreq/policy*" in one(plan, "processor.governor").missing
-    assert "no cpuidle" in one(plan, "processor.idle_above_us").missing
-    assert one(plan, "memory.same_page_merging").missing == "no /sys/kernel/mm/ksm/run"
-    assert "no cpuset controller" in one(plan, "placement.user_tasks").missing
-    assert "no kernel thread `rcub/*`" in one(plan, "thread rcub/*").missing
+    assert "cpufreq/policy*" in item_of(plan, "processor.governor").missing
+    assert "no cpuidle" in item_of(plan, "processor.idle_above_us").missing
+    assert item_of(plan, "memory.same_page_merging").missing == "no /sys/kernel/mm/ksm/run"
+    assert "no cpuset controller" in item_of(plan, "placement.user_tasks").missing
+    assert "no kernel thread `rcub/*`" in item_of(plan, "thread rcub/*").missing
 
 
 def test_a_governor_the_driver_lacks_is_named(tmp_path: Path) -> None:
@@ -99,21 +99,21 @@ def test_a_governor_the_driver_lacks_is_named(tmp_path: Path) -> None:
         f"{CPU}/cpufreq/policy{n}/scaling_available_governors": "powersave" for n in (0, 3)
     }
     plan = plan_of(machines.make(tmp_path, offers), "quiet")
-    assert one(plan, "processor.governor").missing == "the driver offers powersave"
+    assert item_of(plan, "processor.governor").missing == "the driver offers powersave"
 
 
 def test_everything_movable_leaves_the_real_time_processors(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path), "isolated")
     assert plan.realtime == {3} and plan.housekeeping == {0, 1, 2}
-    assert values(one(plan, "placement.interrupts")) == {
+    assert values(item_of(plan, "placement.interrupts")) == {
         "/proc/irq/24/smp_affinity_list (eth0)": ("0-3", "0-2"),
         "/proc/irq/25/smp_affinity_list (nvme0q1)": ("3", "0-2"),
     }
-    threads = {change.name for change in one(plan, "placement.kernel_threads").changes}
+    threads = {change.name for change in item_of(plan, "placement.kernel_threads").changes}
     assert threads == {"kthreadd", "kswapd0", "rcu_preempt"}
-    masks = one(plan, "placement.workqueues").changes
+    masks = item_of(plan, "placement.workqueues").changes
     assert [change.value for change in masks] == ["7", "7"]
-    moved = one(plan, "placement.user_tasks").changes
+    moved = item_of(plan, "placement.user_tasks").changes
     assert [c.name for c in moved if c.kind == "move"] == ["init", "sshd", "bash"]
     narrowed = [(c.path, c.was, c.value) for c in moved if c.kind == "group-cpus"]
     # The deeper group first: version 1 refuses a group with more processors than its parent.
@@ -124,7 +124,7 @@ def test_everything_movable_leaves_the_real_time_processors(tmp_path: Path) -> N
 
 
 def test_unified_control_groups_are_narrowed_by_slice(tmp_path: Path) -> None:
-    moved = one(plan_of(machines.make(tmp_path, cgroups=2), "isolated"), "placement.user_tasks")
+    moved = item_of(plan_of(machines.make(tmp_path, cgroups=2), "isolated"), "placement.user_tasks")
     assert [(c.kind, c.value) for c in moved.changes[:3]] == [
         ("controller", "+cpuset"),
         ("group-cpus", "0-2"),
@@ -135,25 +135,25 @@ def test_unified_control_groups_are_narrowed_by_slice(tmp_path: Path) -> None:
 def test_other_real_time_processors_can_be_chosen(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     assert plan_of(machine, "isolated", "1-2").housekeeping == {0, 3}
-    for wrong, words in (
+    for wrong, message in (
         ("4", "not on this machine"),
         ("0-3", "no processor is left"),
         ("a", "list"),
     ):
-        with pytest.raises(ConfigError, match=words):
+        with pytest.raises(ConfigError, match=message):
             plan_of(machine, "isolated", wrong)
 
 
 def test_a_single_processor_cannot_be_isolated(tmp_path: Path) -> None:
     plan = plan_of(machines.make(tmp_path, {f"{CPU}/online": "0"}), "isolated")
-    assert one(plan, "placement.interrupts").missing.startswith("only one processor")
+    assert item_of(plan, "placement.interrupts").missing.startswith("only one processor")
 
 
 def test_irqbalance_is_reported_because_it_would_undo_the_placement(tmp_path: Path) -> None:
     machine = machines.make(tmp_path)
     machines.add_task(machine, 200, "irqbalance", 0, "other:0", "0-3")
     machine.path("/proc/200/cgroup").write_text("3:cpuset:/shop\n")
-    assert "irqbalance" in one(plan_of(machine, "isolated"), "placement.interrupts").note
+    assert "irqbalance" in item_of(plan_of(machine, "isolated"), "placement.interrupts").note
 
 
 def test_the_cases_of_cereia2011_only_differ_in_the_timer_thread(tmp_path: Path) -> None:
@@ -196,15 +196,15 @@ def test_an_unknown_key_is_refused_with_the_nearest_name() -> None:
 
 def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of tunings of a new lab."""
-    own = folder / "tunings"
-    own.mkdir(parents=True)
+    tunings = folder / "tunings"
+    tunings.mkdir(parents=True)
     (folder / "kadenz.toml").write_text("")
     monkeypatch.setenv("KADENZ_LAB", str(folder))
-    return own
+    return tunings
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ('title = "x"\n[[thread]]\nmatch = "a"\npolicy = "fifo"', "needs a `priority`"),
         ('title = "x"\n[[thread]]\nmatch = "a"\npriority = 3', "needs `policy"),
@@ -214,34 +214,34 @@ def lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_an_inconsistent_profile_is_refused(
-    text: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = lab(tmp_path, monkeypatch)
-    (own / "own.toml").write_text(text)
-    with pytest.raises(ConfigError, match=words):
+    tunings = lab(tmp_path, monkeypatch)
+    (tunings / "own.toml").write_text(text)
+    with pytest.raises(ConfigError, match=message):
         inventory.read_tuning("own")
 
 
 def test_a_profile_of_the_lab_can_be_based_on_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = lab(tmp_path / "lab", monkeypatch)
-    (own / "mine.toml").write_text(
+    tunings = lab(tmp_path / "lab", monkeypatch)
+    (tunings / "mine.toml").write_text(
         'title = "mine"\nbased_on = "latency"\n[memory]\nswappiness = 1\n'
         '[[interrupt]]\nmatch = "eth*"\ncpus = "3"\n'
     )
     plan = plan_of(machines.make(tmp_path / "machine"), "mine")
-    assert one(plan, "memory.swappiness").wanted == "1"
-    assert one(plan, "scheduler.rt_runtime_us").wanted == "-1"
-    assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
+    assert item_of(plan, "memory.swappiness").wanted == "1"
+    assert item_of(plan, "scheduler.rt_runtime_us").wanted == "-1"
+    assert [c.value for c in item_of(plan, "interrupt eth*").changes] == ["3"]
 
 
 def test_a_rule_for_one_interrupt_overrides_the_placement_of_all(tmp_path: Path) -> None:
     tuning, _ = inventory.read_tuning("isolated")
-    own = Tuning(title="own", interrupt=(InterruptRule(match="eth*", cpus="realtime"),))
-    plan = make_plan(machines.make(tmp_path), "own", own.over(tuning))
-    assert [c.name for c in one(plan, "placement.interrupts").changes] == ["nvme0q1"]
-    assert [c.value for c in one(plan, "interrupt eth*").changes] == ["3"]
+    overriding = Tuning(title="own", interrupt=(InterruptRule(match="eth*", cpus="realtime"),))
+    plan = make_plan(machines.make(tmp_path), "own", overriding.over(tuning))
+    assert [c.name for c in item_of(plan, "placement.interrupts").changes] == ["nvme0q1"]
+    assert [c.value for c in item_of(plan, "interrupt eth*").changes] == ["3"]
 
 
 def test_an_unknown_profile_is_refused_with_the_nearest_name() -> None:

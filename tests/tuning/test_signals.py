@@ -41,16 +41,16 @@ def handlers() -> Iterator[None]:
     """Those of pytest, after each test too. One that stays in place lets all signals through."""
     before = [(number, signal.getsignal(number)) for number in NUMBERS]
     yield
-    for number, own in before:
-        signal.signal(number, own)
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 def tuned_machine(root: Path, monkeypatch: pytest.MonkeyPatch) -> FileMachine:
-    made = machines.make(root / "m", cgroups=0)
+    file_machine = machines.make(root / "m", cgroups=0)
     monkeypatch.setenv("KADENZ_STATE_DIR", str(root / "state"))
-    monkeypatch.setattr(tuning_around, "Machine", lambda: made)
-    monkeypatch.setattr(facts, "read_host", lambda: host(made))
-    return made
+    monkeypatch.setattr(tuning_around, "Machine", lambda: file_machine)
+    monkeypatch.setattr(facts, "read_host", lambda: host(file_machine))
+    return file_machine
 
 
 def running(machine: FileMachine, folder: Path) -> Running:
@@ -95,10 +95,10 @@ def test_ctrl_c_at_any_line_of_a_tuning_leaves_nothing_tuned(
     def attempt(line: Line | None, time: int) -> Counter[Line]:
         shutil.rmtree(tmp_path / "r", ignore_errors=True)
         machine = tuned_machine(tmp_path / "r", monkeypatch)
-        before, one = machine.snapshot(), running(machine, tmp_path)
+        before, run = machine.snapshot(), running(machine, tmp_path)
 
         def work() -> None:
-            with tuning_applied("message-queues", "", one):
+            with tuning_applied("message-queues", "", run):
                 assert machine.snapshot() != before
 
         seen = interrupted_at(line, time, work)
@@ -131,7 +131,7 @@ def test_signals_while_it_restores_act_when_all_is_restored(
 ) -> None:
     """The first stops the run in order. The others come to any thread of the process."""
     machine = tuned_machine(tmp_path, monkeypatch)
-    before, one = machine.snapshot(), running(machine, tmp_path)
+    before, run = machine.snapshot(), running(machine, tmp_path)
 
     def send() -> None:
         other = threading.Thread(target=os.kill, args=(os.getpid(), number))
@@ -139,7 +139,7 @@ def test_signals_while_it_restores_act_when_all_is_restored(
         other.join()
 
     with pytest.raises(KeyboardInterrupt), stoppable() as stop:
-        with tuning_applied("isolated", "", one):
+        with tuning_applied("isolated", "", run):
             if number != signal.SIGHUP:
                 signal.raise_signal(number)
                 assert stop.is_set()
@@ -177,11 +177,11 @@ def test_the_run_itself_can_be_interrupted(tmp_path: Path, monkeypatch: pytest.M
 def test_signals_are_delivered_in_their_order_to_their_own_handlers() -> None:
     got: list[int] = []
 
-    def own(number: int, frame: object) -> None:
+    def handler(number: int, frame: object) -> None:
         got.append(number)
 
     for number in NUMBERS:
-        signal.signal(number, own)
+        signal.signal(number, handler)
     with held() as outer:
         signal.raise_signal(signal.SIGTERM)
         with held():
@@ -194,7 +194,7 @@ def test_signals_are_delivered_in_their_order_to_their_own_handlers() -> None:
         signal.raise_signal(signal.SIGINT)
         assert len(got) == 3
     assert got == [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGINT]
-    assert {signal.getsignal(number) for number in NUMBERS} == {own}
+    assert {signal.getsignal(number) for number in NUMBERS} == {handler}
 
 
 def test_ignored_signals_stay_ignored_and_other_threads_hold_none() -> None:
@@ -204,7 +204,7 @@ def test_ignored_signals_stay_ignored_and_other_threads_hold_none() -> None:
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
-    own = signal.getsignal(signal.SIGINT)
+    handler = signal.getsignal(signal.SIGINT)
     seen: list[object] = []
 
     def elsewhere() -> None:
@@ -214,7 +214,7 @@ def test_ignored_signals_stay_ignored_and_other_threads_hold_none() -> None:
     thread = threading.Thread(target=elsewhere)
     thread.start()
     thread.join()
-    assert seen == [own]
+    assert seen == [handler]
 
 
 @pytest.mark.parametrize("through", [False, True])

@@ -178,11 +178,11 @@ class OnlyOurs(Machine):
 
 def test_a_program_is_kept_off_a_processor_and_released(tmp_path: Path) -> None:
     """Uses this machine's cpuset controller in its mounted version."""
-    found = cpuset.find(Machine())
+    controller = cpuset.find(Machine())
     cpus = Machine().online()
-    if found is None or len(cpus) < 2:
+    if controller is None or len(cpus) < 2:
         pytest.skip("no cpuset controller, or one processor")
-    if found.version == 2 or Machine().glob(f"{found.mount}/*/cgroup.procs"):
+    if controller.version == 2 or Machine().glob(f"{controller.mount}/*/cgroup.procs"):
         pytest.skip("groups of other programs would be narrowed for the length of the test")
     with subprocess.Popen(["sleep", "60"]) as program:
         try:
@@ -200,8 +200,8 @@ def test_a_program_is_kept_off_a_processor_and_released(tmp_path: Path) -> None:
                 assert cpuset.OUR_GROUP not in child.stdout
             finally:
                 taken = lifecycle.restore(machine, folder=tmp_path)
-            assert {one.result for one in taken} <= {"restored", "already so"}
+            assert {value.result for value in taken} <= {"restored", "already so"}
             assert machine.affinity(program.pid) == before
-            assert not machine.exists(f"{found.mount}/{cpuset.OUR_GROUP}")
+            assert not machine.exists(f"{controller.mount}/{cpuset.OUR_GROUP}")
         finally:
             program.kill()
