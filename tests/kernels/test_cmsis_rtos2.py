@@ -70,5 +70,5 @@ def test_a_series_with_seven_tasks_fits_the_pool(said: Said) -> None:
 
 
 def test_the_kernel_says_who_it_is(said: Said) -> None:
-    assert said.one(Hello).kernel == "CMSIS-RTOS2"
-    assert said.one(Hello).kernel_version.startswith("FreeRTOS V")
+    assert said.only(Hello).kernel == "CMSIS-RTOS2"
+    assert said.only(Hello).kernel_version.startswith("FreeRTOS V")

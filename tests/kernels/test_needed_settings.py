@@ -246,8 +246,8 @@ def test_free_settings_may_have_other_values() -> None:
     folder = build("stm32f4", "free-settings", options=(("KDZ_KERNEL_DIR", str(port)),))
     said = boot(folder, "stm32f4", "conformance\ncyclic/wakeup-latency id=1 samples=20\nend\n")
     assert [case for case in said.all(Conform) if case.result == "fail"] == []
-    assert said.one(End).status == "ok", said.one(End)
-    settings = said.one(Hello).settings
+    assert said.only(End).status == "ok", said.only(End)
+    settings = said.only(Hello).settings
     assert {settings["tickless_idle"], settings["queue_sets"]} == {"on"}
 
 

@@ -77,7 +77,7 @@ def test_an_item_above_64_bytes_is_not_applicable(said: Said) -> None:
 
 
 def test_the_kernel_says_who_it_is(said: Said) -> None:
-    hello = said.one(Hello)
+    hello = said.only(Hello)
     assert (hello.kernel, hello.kernel_version) == ("ThreadX", "6.4.2")
     assert hello.settings["error_checking"] == "on"  # the adapter has no tx_user.h
 

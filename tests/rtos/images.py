@@ -121,7 +121,7 @@ class Said:
         """The messages of one type, in order."""
         return [m for m in self.messages if isinstance(m, kind)]
 
-    def one(self, kind: type[M]) -> M:
+    def only(self, kind: type[M]) -> M:
         """The only message of its type."""
         (message,) = self.all(kind)
         return message
@@ -143,12 +143,12 @@ def boot(
     plan: str,
     *,
     patience_s: float = PATIENCE_S,
-    made: Callable[[EmulatedTier, Elf], QemuTarget] = QemuTarget,
+    target_type: Callable[[EmulatedTier, Elf], QemuTarget] = QemuTarget,
 ) -> Said:
     """Boots an image with a plan and reads until it ends. Fails on any damaged frame."""
     tier = inventory.board(board).tier.emulated
     assert tier is not None
-    target = made(tier, Elf(folder / "kadenz-suite.elf"))
+    target = target_type(tier, Elf(folder / "kadenz-suite.elf"))
     return decode(_listen(target, plan, patience_s))
 
 

@@ -48,10 +48,10 @@ BOARDS = sorted(
 
 @functools.cache
 def image(board: str) -> Elf:
-    return Elf(made(board) / "kadenz-suite.elf")
+    return Elf(image_folder(board) / "kadenz-suite.elf")
 
 
-def made(board: str) -> Path:
+def image_folder(board: str) -> Path:
     """The folder of the board's image, for its first instrument."""
     return build(board, instrument=inventory.board(board).instruments[0])
 
@@ -63,12 +63,12 @@ def places(board: str) -> dict[str, int]:
 
     with image(board).path.open("rb") as file:
         symbols = list(ELFFile(file).get_section_by_name(".symtab").iter_symbols())
-    found = {}
+    addresses = {}
     for symbol in symbols:
         if symbol["st_shndx"] != "SHN_UNDEF":
             thumb = symbol["st_info"]["type"] == "STT_FUNC"
-            found[symbol.name] = symbol["st_value"] & ~thumb
-    return found
+            addresses[symbol.name] = symbol["st_value"] & ~thumb
+    return addresses
 
 
 def memory_of(board: str) -> tuple[tuple[int, int], ...]:
@@ -87,7 +87,7 @@ def loaded(board: str) -> list[tuple[int, bytes]]:
         return sorted((s["p_paddr"], s.data()) for s in segments if s["p_filesz"])
 
 
-def words(board: str, address: int, count: int) -> tuple[int, ...]:
+def words_at(board: str, address: int, count: int) -> tuple[int, ...]:
     """Words of the image as the flash holds them."""
     for start, data in loaded(board):
         if start <= address < start + len(data):
@@ -102,8 +102,8 @@ def test_an_image_lies_in_the_memories_of_its_chip(board: str) -> None:
     ranges = [range(start, start + size) for start, size in memory.ranges]
 
     def home(start: int, size: int) -> range:
-        (one,) = [r for r in ranges if start in r and (start + size - 1) in r]
-        return one
+        (region,) = [r for r in ranges if start in r and (start + size - 1) in r]
+        return region
 
     for section in image(board).sections:
         if section.size:
@@ -133,12 +133,14 @@ def test_the_vector_table_is_where_the_core_looks_and_has_the_chips_positions(bo
     start = memory.ranges[0][0]  # the flash, whose first word is the first vector
     at = places(board)
     assert at["kdz_vectors"] == start
-    stack, reset, *system = words(board, start, 16)
+    stack, reset, *system = words_at(board, start, 16)
     assert (stack, reset) == (at["kdz_stack_top"], at["kdz_reset"] | 1)
     assert system[12:] == [at["PendSV_Handler"] | 1, at["SysTick_Handler"] | 1]
-    table = words(board, start + 64, positions)
-    own = {irq: at["kdz_irq_entry"] | 1}
-    assert table == tuple(own.get(n, at["kdz_cortexm_fault_entry"] | 1) for n in range(positions))
+    table = words_at(board, start + 64, positions)
+    handlers = {irq: at["kdz_irq_entry"] | 1}
+    assert table == tuple(
+        handlers.get(n, at["kdz_cortexm_fault_entry"] | 1) for n in range(positions)
+    )
     code = sorted(f.address for f in image(board).symbols if f.address >= start + 64)
     assert 0 <= code[0] - (start + 64 + 4 * positions) < 64  # code follows, after its alignment
 
@@ -159,15 +161,15 @@ def test_a_riscv_image_starts_at_the_first_word_of_its_flash(board: str) -> None
 @pytest.mark.parametrize("board", ["hifive1-reva", "microbit", "mps2-an386"])
 def test_freertos_conforms_on_more_machines_of_qemu(board: str) -> None:
     plan = "conformance\nitc/queue id=1 samples=50\nirq/to-task id=2 samples=50\nend\n"
-    said = boot(made(board), board, plan)
+    said = boot(image_folder(board), board, plan)
     assert len(said.all(Conform)) >= 27
     assert [case for case in said.all(Conform) if case.result == "fail"] == []
     for bench in ("itc/queue", "irq/to-task"):
         end = said.record(bench)[1]
         assert (end.status, end.lanes[0].taken) == ("ok", 50)
         # The scope holds its samples outside of the target.
-        assert "-scope-" in made(board).name or said.values(bench).size == 50
-    assert boot(made(board), board, plan).raw == said.raw
+        assert "-scope-" in image_folder(board).name or said.values(bench).size == 50
+    assert boot(image_folder(board), board, plan).raw == said.raw
 
 
 @pytest.mark.parametrize(
@@ -181,10 +183,10 @@ def test_a_start_up_runs_on_a_machine_with_the_same_registers(board: str, machin
     options = (("KDZ_CONSOLE", "rtt"),)
     elf = Elf(build(board, "rtt", instrument="scope", options=options) / "kadenz-suite.elf")
     way = reach(board, tier, BoardLink(server="qemu-arm", results="rtt"))
-    made = session(BoardTarget(way, tier, elf), "conformance\nend\n")
-    assert made.outcome.failure is None
-    assert len(made.assembler.conforms) >= 27
-    assert [case for case in made.assembler.conforms if case.result == "fail"] == []
+    board_session = session(BoardTarget(way, tier, elf), "conformance\nend\n")
+    assert board_session.outcome.failure is None
+    assert len(board_session.assembler.conforms) >= 27
+    assert [case for case in board_session.assembler.conforms if case.result == "fail"] == []
 
 
 def test_an_image_in_ram_is_started_at_its_entry_after_a_reset(tmp_path: Path) -> None:
@@ -203,7 +205,10 @@ def test_an_image_in_ram_is_started_at_its_entry_after_a_reset(tmp_path: Path) -
     boot_rom.write_bytes(struct.pack("<16I", 0x20001000, *[0x41] * 15) + b"\xfe\xe7")
     rom = f"loader,file={boot_rom},addr=0,force-raw=on"
     way = replace(way, command=(*way.command, "-global", ram, "-device", rom))
-    made = session(BoardTarget(way, here, elf), "clock/read-cost id=1 samples=10\nend\n")
-    assert "the crystal or the PLL did not start: this board expects 12 MHz at XIN" in made.told
+    board_session = session(BoardTarget(way, here, elf), "clock/read-cost id=1 samples=10\nend\n")
+    assert (
+        "the crystal or the PLL did not start: this board expects 12 MHz at XIN"
+        in board_session.told
+    )
     lost = BoardTarget(way, msgspec.structs.replace(here, in_ram=False, answer_s=0.5), elf)
     assert "no answer in 0.5 s, and none after a reset" in session(lost, "end\n").told

@@ -196,7 +196,7 @@ def test_every_benchmark_measures_and_proves(board: str) -> None:
     ends = said.all(End)
     assert [(e.record, e.status, e.reason) for e in ends if e.status != "ok"] == []
     assert len(ends) == planned
-    assert said.one(Done).records == planned
+    assert said.only(Done).records == planned
     for end in ends:
         assert end.proof.failed == 0
         assert end.proof.checked >= 1
@@ -266,7 +266,7 @@ def test_the_image_fits_the_memory_and_leaves_room_for_samples(board: str) -> No
     folder = build(board)
     memory = inventory.board(board).memory
     assert memory is not None
-    hello = boot(folder, board, "end\n").one(Hello)
+    hello = boot(folder, board, "end\n").only(Hello)
     assert hello.storage >= 512
     sections = run("size", "-A", str(folder / "kadenz-suite.elf"))
     held = {
@@ -279,7 +279,7 @@ def test_the_image_fits_the_memory_and_leaves_room_for_samples(board: str) -> No
 
 
 def test_the_tick_of_the_hifive_divides_its_crystal() -> None:
-    hello = boot(build("hifive1-revb"), "hifive1-revb", "end\n").one(Hello)
+    hello = boot(build("hifive1-revb"), "hifive1-revb", "end\n").only(Hello)
     assert hello.timer_hz == 32768
     assert hello.timer_hz % hello.tick_hz == 0
 
@@ -292,7 +292,7 @@ def test_the_clock_of_the_stm32_counts_one_per_instruction() -> None:
         "clock/resolution id=0 samples=200\nclock/read-cost id=1 samples=200\n"
         "clock/monotonic id=2 samples=500\nend\n",
     )
-    assert said.one(Hello).clock.name == "tim2"
+    assert said.only(Hello).clock.name == "tim2"
     cost = said.values("clock/read-cost")
     assert set(np.unique(cost)) == {2}  # the load of the pointer and the load of the counter
     assert said.values("clock/resolution").max() < 6  # SysTick would step by 168 MHz / 1 GHz

@@ -184,8 +184,8 @@ def write_changed(file: Path, text: str) -> None:
 def test_a_port_with_time_slices_fails(sliced: Path) -> None:
     answer = kadenz("conformance", SLICED, "--json")
     assert answer.returncode == 1
-    (made,) = json.loads(answer.stdout)
-    failed = {case["case"]: case["reason"] for case in made["cases"] if case["result"] == "fail"}
+    (report,) = json.loads(answer.stdout)
+    failed = {case["case"]: case["reason"] for case in report["cases"] if case["result"] == "fail"}
     assert set(failed) == {EQUALS}
     assert "time slices" in failed[EQUALS]
 
@@ -198,8 +198,8 @@ def test_a_port_that_says_that_it_slices_time_is_not_failed_for_it(
     toml.write_text(toml.read_text().replace("[lacks]\n", says))
     answer = kadenz("conformance", SLICED, "--json")
     assert answer.returncode == 0, answer.stdout
-    (made,) = json.loads(answer.stdout)
-    (case,) = [case for case in made["cases"] if case["case"] == EQUALS]
+    (report,) = json.loads(answer.stdout)
+    (case,) = [case for case in report["cases"] if case["case"] == EQUALS]
     assert (case["result"], case["reason"]) == ("n/a", SENTENCE)
 
     command = ["run", *OF_EQUALS, "--set", "samples=2", "--target", SLICED]
@@ -208,7 +208,7 @@ def test_a_port_that_says_that_it_slices_time_is_not_failed_for_it(
     (run,) = find_runs([tmp_path / "run"])
     told = {r.bench: (r.status, r.reason) for r in run.manifest.records}
     assert {told[bench] for bench in OF_EQUALS} == {("n/a", SENTENCE)}
-    assert "conformance-failed" not in {one.code for one in run.manifest.warnings}
+    assert "conformance-failed" not in {warning.code for warning in run.manifest.warnings}
 
 
 # ---- a run of a port that fails ------------------------------------------------------------------
@@ -217,7 +217,8 @@ def test_a_run_warns_of_a_port_that_fails(sliced: Path, tmp_path: Path) -> None:
     answer = kadenz(*command, "--output", tmp_path / "run")
     assert answer.returncode == 0, answer.stderr
     (run,) = find_runs([tmp_path / "run"])
-    (warning,) = [one for one in run.manifest.warnings if one.code == "conformance-failed"]
+    warnings = run.manifest.warnings
+    (warning,) = [entry for entry in warnings if entry.code == "conformance-failed"]
     assert f"`{EQUALS}`" in warning.message and f"`kadenz conformance {SLICED}`" in warning.remedy
     for text in (answer.stdout, kadenz("show", run.path).stdout):
         assert f"the port fails the conformance case `{EQUALS}`" in " ".join(text.split())

@@ -43,13 +43,13 @@ def foreign(monkeypatch: pytest.MonkeyPatch) -> Path:
     return lab
 
 
-def command(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
 def measured(folder: Path, *options: str) -> Run:
-    words = ["run", "micro/task-switch-sampled", "itc/queue", "--target", TARGET, *options]
-    answer = command(*words, "--set", "samples=100", "--output", str(folder))
+    arguments = ["run", "micro/task-switch-sampled", "itc/queue", "--target", TARGET, *options]
+    answer = command(*arguments, "--set", "samples=100", "--output", str(folder))
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([folder])
     return run

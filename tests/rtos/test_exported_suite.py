@@ -27,8 +27,8 @@ BOARD = "stm32f4@emulated"
 WORK = ("mazzi2021", "irq/to-task", "itc/message-buffer", "cyclic/wakeup-latency", "--quick")
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
 def export(folder: Path, form_name: str, board: str = "stm32f4", *more: str) -> Path:
@@ -62,25 +62,26 @@ def test_a_foreign_build_of_freertos_gives_the_samples_of_kadenz(
     tmp_path: Path, form_name: str, build: Callable[[Path, Path], Path]
 ) -> None:
     image = build(export(tmp_path / "suite", form_name), tmp_path / "build")
-    own, given = ("--target", f"freertos/{BOARD}"), ("--target", BOARD, "--image", str(image))
+    built_by_kadenz = ("--target", f"freertos/{BOARD}")
+    given = ("--target", BOARD, "--image", str(image))
     output = ("--output", str(tmp_path / "runs"))
-    answer = kadenz("run", *WORK, *own, *given, *output)
+    answer = kadenz("run", *WORK, *built_by_kadenz, *given, *output)
     assert answer.exception is None and answer.return_value == 0, answer.output
-    found: dict[tuple[str, bool], dict[str, str]] = {}
+    hashes: dict[tuple[str, bool], dict[str, str]] = {}
     settings = []
-    for one in find_runs([tmp_path / "runs"]):
-        manifest = one.manifest
+    for measured in find_runs([tmp_path / "runs"]):
+        manifest = measured.manifest
         assert manifest.build is not None
         lanes = [lane for record in manifest.records for lane in record.lanes]
-        found[manifest.campaign.name, bool(manifest.build.parts)] = {
+        hashes[manifest.campaign.name, bool(manifest.build.parts)] = {
             lane.file: lane.sha256 for lane in lanes if lane.taken
         }
         settings.append(manifest.target.settings)
         assert {record.status for record in manifest.records} == {"ok"}
     for campaign, count in (("mazzi2021", 15), ("single", 6)):
-        assert found[campaign, False] == found[campaign, True]
-        assert len(found[campaign, True]) == count
-    assert all(one == settings[0] for one in settings)
+        assert hashes[campaign, False] == hashes[campaign, True]
+        assert len(hashes[campaign, True]) == count
+    assert all(entry == settings[0] for entry in settings)
 
 
 @pytest.mark.counted
@@ -89,8 +90,8 @@ def test_the_exported_port_conforms_in_a_foreign_build(tmp_path: Path) -> None:
     image = built_by_make(export(tmp_path / "suite", "files"), tmp_path / "build")
     answer = kadenz("conformance", BOARD, "--image", str(image), "--json")
     assert answer.return_value == 0, answer.output
-    (found,) = json.loads(answer.output)
-    assert (found["failed"], found["passed"] > 20) == (0, True)
+    (report,) = json.loads(answer.output)
+    assert (report["failed"], report["passed"] > 20) == (0, True)
 
 
 # ---- for the scope -------------------------------------------------------------------------------
@@ -108,13 +109,14 @@ def scoped(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.counted
 @pytest.mark.long
 def test_a_foreign_image_has_the_profile_of_kadenzs_own(scoped: Path, tmp_path: Path) -> None:
-    words = ("--set", "samples=5", "--output", str(tmp_path), "--json")
-    own, given = ("--target", f"freertos/{BOARD}"), ("--target", BOARD, "--image", str(scoped))
-    answer = kadenz("profile", "itc/queue", *own, *given, *words)
+    options = ("--set", "samples=5", "--output", str(tmp_path), "--json")
+    built_by_kadenz = ("--target", f"freertos/{BOARD}")
+    given = ("--target", BOARD, "--image", str(scoped))
+    answer = kadenz("profile", "itc/queue", *built_by_kadenz, *given, *options)
     assert answer.exception is None and answer.return_value == 0, answer.output
-    found = [in_words(profile) for profile in printed(answer)]
-    assert found[0] == found[1]
-    assert {part for path, _ in found[0] for _, part in path} >= {"benchmarks", "port", "kernel"}
+    profiles = [in_words(profile) for profile in printed(answer)]
+    assert profiles[0] == profiles[1]
+    assert {part for path, _ in profiles[0] for _, part in path} >= {"benchmarks", "port", "kernel"}
 
 
 def printed(answer: Result) -> Any:
@@ -128,8 +130,11 @@ def in_words(profile: dict[str, Any]) -> list[tuple[tuple[tuple[str, str], ...],
     A library is recognised by the linker's map alone, which an image of another build may lack.
     """
     functions = [
-        (one["name"], "" if one["part"] in ("C library", "not attributed") else one["part"])
-        for one in profile["functions"]
+        (
+            function["name"],
+            "" if function["part"] in ("C library", "not attributed") else function["part"],
+        )
+        for function in profile["functions"]
     ]
     (lane,) = profile["lanes"]
     stacks = lane["views"][0]["stacks"]
@@ -139,8 +144,8 @@ def in_words(profile: dict[str, Any]) -> list[tuple[tuple[tuple[str, str], ...],
 @pytest.mark.counted
 @pytest.mark.long
 def test_a_foreign_image_has_a_timeline(scoped: Path, tmp_path: Path) -> None:
-    words = ("--target", BOARD, "--image", str(scoped), "--set", "samples=5", "--json")
-    answer = kadenz("trace", "itc/queue", *words, "--output", str(tmp_path))
+    options = ("--target", BOARD, "--image", str(scoped), "--set", "samples=5", "--json")
+    answer = kadenz("trace", "itc/queue", *options, "--output", str(tmp_path))
     assert answer.exception is None and answer.return_value == 0, answer.output
     (timeline,) = printed(answer)
     tracks = {(track["kind"], track["name"]): track for track in timeline["tracks"]}
@@ -161,8 +166,8 @@ def test_an_image_without_the_marks_is_refused(command: str, tmp_path: Path) -> 
 
 
 def test_a_board_without_the_scope_is_refused(tmp_path: Path) -> None:
-    words = ("--as", "files", "--board", "nrf52840-dk", "--instrument", "scope")
-    error = kadenz("export-suite", str(tmp_path / "suite"), *words).exception
+    options = ("--as", "files", "--board", "nrf52840-dk", "--instrument", "scope")
+    error = kadenz("export-suite", str(tmp_path / "suite"), *options).exception
     assert isinstance(error, KadenzError) and error.exit_code == 2
     assert "cannot be measured with the instrument `scope`" in error.message
     assert not (tmp_path / "suite").exists()
@@ -188,9 +193,11 @@ def test_every_form_is_kadenz_alone_and_complete(exports: dict[str, Path]) -> No
                 assert "SPDX-License-Identifier: Apache-2.0" in file.read_text()[:100], name
             assert str(inventory.root()) not in file.read_text(), name
         contents.append({n for n in files if Path(n).suffix in {".c", ".h", ".S"}})
-    assert all(one == contents[0] for one in contents)
-    own = {str(f.relative_to(inventory.root())) for f in inventory.root().glob("suite/bench/*.c")}
-    assert own <= contents[0] and "lacks.c" in contents[0] and "main.c" in contents[0]
+    assert all(listing == contents[0] for listing in contents)
+    benchmarks = {
+        str(f.relative_to(inventory.root())) for f in inventory.root().glob("suite/bench/*.c")
+    }
+    assert benchmarks <= contents[0] and "lacks.c" in contents[0] and "main.c" in contents[0]
     assert "kernel-settings/FreeRTOSConfig.h" in contents[0]
     assert not any("scope" in name for name in contents[0])
 
@@ -215,9 +222,9 @@ def test_the_readme_has_the_settings_that_the_board_needs(exports: dict[str, Pat
 
 def sources_of(folder: Path, text: str) -> list[str]:
     """The C and assembler files that a form names; all exist."""
-    found = re.findall(r"[\w./${}()-]+\.[cS]\b", text)
+    paths = re.findall(r"[\w./${}()-]+\.[cS]\b", text)
     prefixes = ("$(KADENZ_DIR)/", "${KADENZ}/")
-    plain = [next((n.removeprefix(p) for p in prefixes if n.startswith(p)), n) for n in found]
+    plain = [next((n.removeprefix(p) for p in prefixes if n.startswith(p)), n) for n in paths]
     for name in plain:
         assert (folder / name).is_file(), name
     return plain
@@ -233,13 +240,13 @@ def test_every_form_compiles_the_same_sources(exports: dict[str, Path]) -> None:
         "platformio": "library.json",
     }
     start = {"boards/cortexm/vectors.S", "arch/cortexm/start.c", "arch/cortexm/vectors.S"}
-    found = {
+    by_form = {
         name: sources_of(exports[name], (exports[name] / file).read_text())
         for name, file in lists.items()
     }
-    suite = [name for name in found["cmake"] if name not in start]
+    suite = [name for name in by_form["cmake"] if name not in start]
     assert len(suite) > 60
-    for name, sources in found.items():
+    for name, sources in by_form.items():
         assert len(set(sources)) == len(sources)
         assert [s for s in sources if s not in {*start, "main.c"}] == suite, name
         # Frameworks have a start-up and a main of their own.
@@ -342,19 +349,19 @@ def test_an_esp_idf_component_has_the_port_for_a_board_of_the_lab(
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ("conformance", "zephyr/ibex@emulated"),
         ("run", "mazzi2021", "--target", "zephyr/ibex@emulated"),
         ("run", "mazzi2021", "--target", "zephyr/ibex@emulated", "--kernel-source", "."),
     ],
 )
-def test_kadenz_does_not_build_such_a_kernel(tmp_path: Path, words: tuple[str, ...]) -> None:
-    output = ("--output", str(tmp_path)) if words[0] == "run" else ()
-    error = kadenz(*words, *output).exception
+def test_kadenz_does_not_build_such_a_kernel(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    output = ("--output", str(tmp_path)) if arguments[0] == "run" else ()
+    error = kadenz(*arguments, *output).exception
     assert isinstance(error, KadenzError) and error.exit_code == 2
     assert list(tmp_path.iterdir()) == []
-    if "--kernel-source" not in words:
+    if "--kernel-source" not in arguments:
         assert "Zephyr has a build of its own" in error.message
         assert "--as zephyr-module --kernel zephyr" in error.remedy
 
@@ -404,8 +411,8 @@ def test_what_the_kernels_own_rules_read_is_exported(tmp_path: Path) -> None:
     assert {"target_kernel.cfg", "target_kernel.py", "../target/common.cmake"} <= named
     # They are the files that a build by kadenz reads, and the rules compile theirs themselves.
     for file in port.rglob("*"):
-        own = inventory.root() / file.relative_to(folder)
-        assert file.is_dir() or file.read_bytes() == own.read_bytes()
+        original = inventory.root() / file.relative_to(folder)
+        assert file.is_dir() or file.read_bytes() == original.read_bytes()
     text = (folder / "CMakeLists.txt").read_text()
     assert "kernels/itron/threads.c" in text and "target_handlers.c" not in text
     assert "include(kernels/itron/asp3.cmake)\n" in text
@@ -434,7 +441,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (("--board", "stm32f5"), "no board `stm32f5`"),
         (("--board", "stm32f4", "--kernel", "freertoss"), "no kernel `freertoss`"),
@@ -449,10 +456,10 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_request_is_refused_and_leaves_nothing(
-    tmp_path: Path, options: tuple[str, ...], words: str
+    tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     folder = tmp_path / "suite"
     error = kadenz("export-suite", str(folder), "--as", "cmake", *options).exception
     assert isinstance(error, KadenzError) and error.exit_code == 2 and error.remedy
-    assert words in error.message
+    assert message in error.message
     assert list(tmp_path.iterdir()) == []

@@ -23,12 +23,12 @@ def boot_with(board: str, checks: str, plan: str) -> Said:
 @pytest.mark.parametrize("board", BOARDS)
 def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
     said = boot_with(board, "ON", "fault/kernel-assert id=1 samples=1\nend\n")
-    fault = said.one(Fault)
+    fault = said.only(Fault)
     assert fault.kind == "assert"
     assert fault.message == "tasks.c"
     assert fault.registers["line"] > 0
     assert fault.thread == "intruder"
-    assert said.one(Hello).settings["asserts"] == "on"
+    assert said.only(Hello).settings["asserts"] == "on"
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -36,7 +36,7 @@ def test_an_assertion_of_the_kernel_names_its_file_and_line(board: str) -> None:
 def test_a_stack_overflow_names_the_thread(board: str, checks: str) -> None:
     """Found by FreeRTOS at a switch if checks are enabled, else when the thread is joined."""
     said = boot_with(board, checks, "fault/overflow id=1 samples=1\nend\n")
-    fault = said.one(Fault)
+    fault = said.only(Fault)
     assert (fault.kind, fault.thread) == ("stack-overflow", "greedy")
 
 
@@ -50,7 +50,7 @@ def test_running_out_of_memory_ends_the_record_and_not_the_run(board: str) -> No
 
 
 def test_measuring_images_have_no_checks() -> None:
-    hello = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
+    hello = boot(build("stm32f4"), "stm32f4", "end\n").only(Hello)
     assert hello.settings["asserts"] == "off"
     assert hello.settings["stack_check"] == "at join"
 
@@ -58,7 +58,7 @@ def test_measuring_images_have_no_checks() -> None:
 def test_a_fault_keeps_its_registers_when_a_kernel_moved_the_vectors() -> None:
     options = (("KDZ_EXTRA_BENCH", str(TARGETS / "own_vectors.c")),)
     folder = build("stm32f4", "own-vectors", options=options)
-    fault = boot(folder, "stm32f4", "fault/own-vectors id=1 samples=1\nend\n").one(Fault)
+    fault = boot(folder, "stm32f4", "fault/own-vectors id=1 samples=1\nend\n").only(Fault)
     assert (fault.kind, fault.message) == ("exception", "undefined instruction")
     assert fault.registers["r3"] == 0x12345678
     assert fault.thread == "main"

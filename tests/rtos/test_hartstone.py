@@ -46,25 +46,25 @@ def test_the_breakdown_is_found_twice_the_same(board: str) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_each_series_has_its_own_breakdown(board: str) -> None:
     """What a series adds to the harmonic tasks costs some of the processor."""
-    words = "samples=10 period_us=4000 cycles=1"
+    parameters = "samples=10 period_us=4000 cycles=1"
     series = ("ph", "pn", "ah", "sh", "sa")
-    plan = "".join(f"hartstone/{name} id={i} {words}\n" for i, name in enumerate(series, 1))
+    plan = "".join(f"hartstone/{name} id={i} {parameters}\n" for i, name in enumerate(series, 1))
     said = boot(build(board), board, plan + "end\n")
     assert [end.status for end in said.all(End)] == ["ok"] * 5
-    found = {name: breakdown(said, i) for i, name in enumerate(series, 1)}
-    assert all(0 < late - kept < 0.01 for kept, late in found.values())
+    breakdowns = {name: breakdown(said, i) for i, name in enumerate(series, 1)}
+    assert all(0 < late - kept < 0.01 for kept, late in breakdowns.values())
     # Without a common divisor rate-monotonic ranks may not reach the whole processor.
-    assert found["pn"] < found["ph"]
+    assert breakdowns["pn"] < breakdowns["ph"]
     # Equal, but for sums of loops whose speed was measured.
-    assert found["sh"][0] <= found["ph"][0] + 1e-5
-    assert found["sa"][0] <= found["ah"][0] + 1e-5
+    assert breakdowns["sh"][0] <= breakdowns["ph"][0] + 1e-5
+    assert breakdowns["sa"][0] <= breakdowns["ah"][0] + 1e-5
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_section_of_the_slowest_task_delays_the_fastest(board: str) -> None:
     """A mutex is held for 5 ms of 256: a task of 2 ms has no place beside it, in PH it has."""
-    words = "samples=6 period_us=16000 cycles=1 experiment=frequency utilization_permille=400"
-    plan = f"hartstone/ph id=1 {words}\nhartstone/sh id=2 {words}\nend\n"
+    parameters = "samples=6 period_us=16000 cycles=1 experiment=frequency utilization_permille=400"
+    plan = f"hartstone/ph id=1 {parameters}\nhartstone/sh id=2 {parameters}\nend\n"
     said = boot(build(board), board, plan)
     assert [end.status for end in said.all(End)] == ["ok", "ok"]
     assert breakdown(said, 2)[1] < breakdown(said, 1)[0]

@@ -42,10 +42,13 @@ def taken(said: Said, record: int) -> int:
 def test_a_release_costs_more_than_a_tick_and_a_job_more_than_a_release(
     said: tuple[str, Said],
 ) -> None:
-    tick, one, three, six, job, longer = (taken(said[1], record) for record in range(1, 7))
-    assert 0 < tick < one < three < six
-    assert six - three == 3 * (three - one) // 2  # each further release costs the same
-    assert job > one
+    tick, one_release, three_releases, six_releases, job, longer = (
+        taken(said[1], record) for record in range(1, 7)
+    )
+    assert 0 < tick < one_release < three_releases < six_releases
+    # Each further release costs the same.
+    assert six_releases - three_releases == 3 * (three_releases - one_release) // 2
+    assert job > one_release
     assert longer > job  # FreeRTOS passes five sleepers as it puts the job among them
 
 

@@ -46,9 +46,9 @@ def test_the_kernel_is_found_in_the_layout_of_each_release(place: str, tmp_path:
 def test_a_folder_without_a_kernel_is_named_with_the_remedy(tmp_path: Path) -> None:
     answer = configure(tmp_path, tmp_path / "build")
     assert answer.returncode != 0
-    words = " ".join(answer.stderr.split())
-    assert f"no FreeRTOS kernel in '{tmp_path}'" in words
-    assert "KDZ_KERNEL_SOURCE" in words
+    message = " ".join(answer.stderr.split())
+    assert f"no FreeRTOS kernel in '{tmp_path}'" in message
+    assert "KDZ_KERNEL_SOURCE" in message
 
 
 def test_a_missing_file_of_a_tree_is_named(tmp_path: Path) -> None:

@@ -26,10 +26,10 @@ TARGETS = (
 def test_it_boots_and_proves_its_samples(target: str, instrument: str, tmp_path: Path) -> None:
     if target.endswith("guest") and not (user_cache() / "guests" / "x86_64").is_dir():
         pytest.skip("no kernels of guests: make guest-kernels")
-    words = ("run", "itc/semaphore-counting", "--set", "samples=20", "--target", target)
-    answer = kadenz(*words, "--instrument", instrument, "--output", tmp_path)
+    command = ("run", "itc/semaphore-counting", "--set", "samples=20", "--target", target)
+    answer = kadenz(*command, "--instrument", instrument, "--output", tmp_path)
     assert answer.returncode == 0, answer.stderr
     (run,) = runs_in(tmp_path).values()
-    (record,) = [one for one in run.manifest.records if one.bench == "itc/semaphore-counting"]
+    (record,) = [entry for entry in run.manifest.records if entry.bench == "itc/semaphore-counting"]
     assert (record.status, record.lanes[0].taken) == ("ok", 20), record.reason
     assert record.proof.checked >= 20 and record.proof.failed == 0

@@ -58,13 +58,13 @@ def test_twelve_instructions_in_the_switch_are_found_and_counted(tmp_path: Path)
     (folder,) = (tmp_path / "runs").iterdir()
     assert len(list(folder.iterdir())) == 2  # a second round would be identical
     left, right = two_variants(find_runs([folder]))
-    found = {
+    points = {
         point.bench: point for point in compare_sides(left, right, statistics=["median"]).points
     }
     for bench in ("micro/task-switch-sampled", "itc/mutex"):
-        base, cand = found[bench].figures
+        base, cand = points[bench].figures
         assert base is not None and cand == base + PLANTED
-    assert found["micro/task-switch-sampled"].outcome == "worse"
+    assert points["micro/task-switch-sampled"].outcome == "worse"
     gate = CliRunner().invoke(
         cli, ["gate", str(right[0].path), "--against", str(left[0].path)], standalone_mode=False
     )
@@ -89,10 +89,12 @@ def test_seven_nops_in_a_tree_of_the_same_version_are_the_first_difference(tmp_p
     os.utime(tree / "tasks.c", (0, 0))
     after = measured("after")
 
-    made = [run.manifest.build for run in (before, after)]
-    assert made[0] is not None and made[1] is not None
-    assert made[0].kernel_source == made[1].kernel_source
-    changed = {a.part for a in made[0].parts for b in made[1].parts if a.part == b.part and a != b}
+    builds = [run.manifest.build for run in (before, after)]
+    assert builds[0] is not None and builds[1] is not None
+    assert builds[0].kernel_source == builds[1].kernel_source
+    changed = {
+        a.part for a in builds[0].parts for b in builds[1].parts if a.part == b.part and a != b
+    }
     assert changed == {"kernel"}
     first, *_ = differences([before.manifest, after.manifest])
     assert (first.group, first.key) == ("source", "kernel")

@@ -145,7 +145,7 @@ def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
     places = [i for i, step in enumerate(steps) if step.what == STAMP]
     anchor = shape.index(STAMP)
     for place in places:
-        found: list[list[Step]] = []
+        gaps: list[list[Step]] = []
         at = place
         for want in reversed(shape[:anchor]):
             gap: list[Step] = []
@@ -153,13 +153,13 @@ def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
                 at -= 1
                 gap.insert(0, steps[at])
             if want == ENTRY and at == 0:
-                found.insert(0, gap)
+                gaps.insert(0, gap)
                 break
             at -= 1
             if at < 0 or steps[at].what != want:
                 break
-            found.insert(0, gap)
-        if len(found) != anchor:
+            gaps.insert(0, gap)
+        if len(gaps) != anchor:
             continue
         at = place
         for want in shape[anchor + 1 :]:
@@ -170,9 +170,9 @@ def between(steps: list[Step], shape: list[str]) -> list[list[Step]]:
             at += 1
             if at >= len(steps) or steps[at].what != want:
                 break
-            found.append(gap)
-        if len(found) == len(shape) - 1:
-            return found
+            gaps.append(gap)
+        if len(gaps) == len(shape) - 1:
+            return gaps
     listing = "\n".join(f"{step.what:28}{step.text}" for step in steps)
     pytest.fail(f"no {' … '.join(shape)} without a branch or another call between:\n{listing}")
 
@@ -183,14 +183,14 @@ def test_a_timed_region_only_contains_the_operation(
 ) -> None:
     gaps = between(disassemble(file)[function], shape)
     for (left, right), gap in zip(pairwise(shape), gaps, strict=True):
-        words = f"{len(gap)} between {left} and {right}: {[step.text for step in gap]}"
+        sentence = f"{len(gap)} between {left} and {right}: {[step.text for step in gap]}"
         if right == STAMP and left not in (STAMP, ENTRY):
-            assert len(gap) <= 1, words  # nothing, or a move of the result
+            assert len(gap) <= 1, sentence  # nothing, or a move of the result
         elif left == STAMP and right == STAMP:
-            assert len(gap) == 0, words
+            assert len(gap) == 0, sentence
         else:
-            assert len(gap) <= ARGUMENTS_MAX, words
-        print(f"{file}.{function}: {words}")
+            assert len(gap) <= ARGUMENTS_MAX, sentence
+        print(f"{file}.{function}: {sentence}")
 
 
 def test_the_check_finds_extra_work_in_a_region() -> None:

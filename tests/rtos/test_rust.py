@@ -71,14 +71,14 @@ def test_every_benchmark_measures_proves_and_repeats(kernel: str, board: str) ->
     said = boot(built(kernel, board), board, plan)
     ends = said.all(End)
     assert [(e.record, e.status, e.reason) for e in ends if e.status != "ok"] == []
-    assert said.one(Done).records == len(ends) == len(plan.splitlines()) - 1
+    assert said.only(Done).records == len(ends) == len(plan.splitlines()) - 1
     for end in ends:
         samples = [said.samples[end.record, i] for i in range(len(end.lanes))]
         assert [lane.missed for lane in end.lanes] == [0] * len(samples)
-        assert [lane.taken for lane in end.lanes] == [one.size for one in samples]
+        assert [lane.taken for lane in end.lanes] == [series.size for series in samples]
         assert end.proof.failed == 0
         assert end.proof.checked >= end.lanes[0].taken
-        assert all((one > 0).all() for one in samples)
+        assert all((series > 0).all() for series in samples)
     assert boot(built(kernel, board), board, plan).raw == said.raw
 
 
@@ -109,7 +109,7 @@ def test_the_others_are_n_a_with_the_sentence_of_kernel_toml(kernel: str) -> Non
 
 def usual(bench: Bench) -> Params:
     """The parameters and their defaults, which make a point that both languages measure."""
-    return {one.name: one.value(one.initial) for one in bench.params}
+    return {param.name: param.value(param.initial) for param in bench.params}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -138,7 +138,7 @@ def test_the_default_rank_of_c_has_the_most_urgent_place(kernel: str) -> None:
         for place, rank in enumerate(("", "rank=8", "rank=7"), 1)
     )
     begun = boot(build(BOARD, kernel=kernel), BOARD, f"{plan}end\n").all(Begin)
-    usual, upper, lower = (one.ranks["rank"] for one in begun)
+    usual, upper, lower = (begin.ranks["rank"] for begin in begun)
     assert begun[0].params["rank"] == 10
     assert usual == upper != lower
 
@@ -153,19 +153,19 @@ def test_what_does_not_fit_is_refused_with_a_sentence(kernel: str) -> None:
         "micro/task-switch id=3 samples=3 iterations=3\n"
         "irq/to-handler id=4 samples=3 rank=6\nend\n",
     )
-    found = {end.record: (end.status, end.reason) for end in said.all(End)}
-    assert found[1][0] == "n/a"
-    assert "a channel's item is a type" in found[1][1]
-    assert found[2][0] == found[3][0] == found[4][0] == "failed"
-    assert "give the other rank 7" in found[2][1]
-    assert "even" in found[3][1]
-    assert found[4][1] == "`rank=6`: from 7 to 8"
+    outcomes = {end.record: (end.status, end.reason) for end in said.all(End)}
+    assert outcomes[1][0] == "n/a"
+    assert "a channel's item is a type" in outcomes[1][1]
+    assert outcomes[2][0] == outcomes[3][0] == outcomes[4][0] == "failed"
+    assert "give the other rank 7" in outcomes[2][1]
+    assert "even" in outcomes[3][1]
+    assert outcomes[4][1] == "`rank=6`: from 7 to 8"
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_image_says_what_it_is_made_of(kernel: str) -> None:
     image = build_image(TargetName(kernel, BOARD, "emulated"), "counter")
-    hello = boot(image.folder, BOARD, "end\n").one(Hello)
+    hello = boot(image.folder, BOARD, "end\n").only(Hello)
     crate = "embassy-executor" if kernel == "embassy" else kernel
     assert hello.kernel_version == pinned(kernel, crate)
     assert hello.settings["rust_compiler"].startswith("rustc 1.")

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.counted
 def test_the_kernel_template_runs_and_declares_what_it_lacks(board: str) -> None:
     folder = build(board, kernel="template")
     said = boot(folder, board, "list\nclock/read-cost id=1 samples=20\nend\n")
-    assert said.one(Hello).capabilities == []
-    assert said.one(End).status == "ok"
+    assert said.only(Hello).capabilities == []
+    assert said.only(End).status == "ok"
     runnable = {bench.name for bench in said.all(Bench) if bench.available}
     # Some of the others find out at set-up, by the channel or the memory in the plan.
     assert runnable <= {
@@ -74,7 +74,7 @@ def test_the_board_template_builds_with_a_kernel(kernel: str) -> None:
 
 def test_the_kernel_template_gives_a_reason_for_each_missing_feature() -> None:
     kernel = read_toml(inventory.root() / "kernels" / "template" / "kernel.toml", Kernel)
-    freertos = boot(build("stm32f4"), "stm32f4", "end\n").one(Hello)
+    freertos = boot(build("stm32f4"), "stm32f4", "end\n").only(Hello)
     assert set(freertos.capabilities) <= set(kernel.lacks)
     assert all(kernel.lacks.values())
 
@@ -88,7 +88,7 @@ def test_the_benchmark_of_the_how_to_page_builds_and_measures() -> None:
         source.write_text(code)
     folder = build("stm32f4", "how-to", options=(("KDZ_EXTRA_BENCH", str(source)),))
     said = boot(folder, "stm32f4", "mine/give id=1 samples=20\nend\n")
-    assert said.one(End).status == "ok"
+    assert said.only(End).status == "ok"
     assert said.values("mine/give").size == 20
 
 
@@ -99,8 +99,8 @@ def test_a_kernel_may_own_reset() -> None:
     )
     folder = build("stm32f4", "own-reset", options=options)
     said = boot(folder, "stm32f4", "itc/queue id=1 samples=5\nend\n")
-    assert said.one(End).status == "ok"
-    assert "started by the kernel's own reset" in said.one(Text).text
+    assert said.only(End).status == "ok"
+    assert "started by the kernel's own reset" in said.only(Text).text
 
 
 def test_the_page_on_kernels_works_outside_the_checkout(tmp_path: Path) -> None:

@@ -66,8 +66,8 @@ def seen(
     """A board, what it said, and the stores to its pins."""
     board, trace = request.param, tmp_path_factory.mktemp(request.param) / "trace"
     folder = build(board, instrument="pins")
-    made = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
-    said = boot(folder, board, PLAN, made=made)
+    target_type = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
+    said = boot(folder, board, PLAN, target_type=target_type)
     return board, said, scope.read_trace(trace).events
 
 
