@@ -112,20 +112,23 @@ class Line:
 
     def reach(self, board: str = BOARD) -> Reach:
         """The board in QEMU, with this line at its UART."""
-        own = reached(board)
+        undisturbed = reached(board)
         harmed = [
-            f"pty,id=line,path={self.board}" if "pty," in word else word for word in own.command
+            f"pty,id=line,path={self.board}" if "pty," in word else word
+            for word in undisturbed.command
         ]
         place = harmed.index("-monitor")
         harmed[place + 1] = f"unix:{self.monitor},server=on,wait=off"
-        return replace(own, port=self.port, command=(*harmed, "-pidfile", str(self.pidfile)))
+        return replace(
+            undisturbed, port=self.port, command=(*harmed, "-pidfile", str(self.pidfile))
+        )
 
     def reset_board(self) -> None:
         """As if its supply broke down."""
-        with socket.socket(socket.AF_UNIX) as one:
-            one.connect(str(self.monitor))
-            one.recv(1000)
-            one.sendall(b"system_reset\n")
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(str(self.monitor))
+            monitor.recv(1000)
+            monitor.sendall(b"system_reset\n")
             time.sleep(0.05)
 
     def close(self) -> None:

@@ -67,8 +67,10 @@ def board(lab: Path, copied: str, hz: int) -> None:
     (folder / "timer.c").write_text(timer.replace(f"{TRUE_HZ}u", f"{hz}u"))
     cmake = (folder / "board.cmake").read_text()
     cmake = cmake.replace("${stm32}/f4/timer.c", "${CMAKE_CURRENT_LIST_DIR}/timer.c")
-    own = "target_include_directories(kadenz-suite BEFORE PRIVATE ${KDZ_BOARD_DIR}/include)\n"
-    (folder / "board.cmake").write_text(cmake + own)
+    include_first = (
+        "target_include_directories(kadenz-suite BEFORE PRIVATE ${KDZ_BOARD_DIR}/include)\n"
+    )
+    (folder / "board.cmake").write_text(cmake + include_first)
 
 
 @pytest.fixture
@@ -92,9 +94,16 @@ def lab(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def measured(name: str, by: str, folder: Path) -> Run:
-    words = ["run", "clock/read-cost", "--set", "samples=20", "--target", f"freertos/{name}@board"]
-    words += ["--board", f"server={by}", "--output", str(folder)]
-    answer = CliRunner().invoke(cli, words, standalone_mode=False)
+    arguments = [
+        "run",
+        "clock/read-cost",
+        "--set",
+        "samples=20",
+        "--target",
+        f"freertos/{name}@board",
+    ]
+    arguments += ["--board", f"server={by}", "--output", str(folder)]
+    answer = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([folder])
     return run
@@ -107,8 +116,8 @@ def checked(run: Run, configured: int, *, deviates: bool) -> str:
     assert clock.rate.low < TRUE_HZ < clock.rate.high
     assert clock.deviates is deviates
     assert clock.rate_error_ppm == pytest.approx((clock.rate.hz / configured - 1) * 1e6, abs=1.0)
-    found = [w.message for w in run.manifest.warnings if w.code == "clock-deviates"]
-    assert len(found) == deviates
+    messages = [w.message for w in run.manifest.warnings if w.code == "clock-deviates"]
+    assert len(messages) == deviates
     hz = clock.rate.hz if deviates else configured
     assert unit_of("ticks", clock).scale == pytest.approx(1e6 / hz)
     shown = CliRunner().invoke(cli, ["show", str(run.path)], standalone_mode=False)
@@ -124,8 +133,8 @@ def test_a_second_clock_of_the_board_tells(lab: Path, tmp_path: Path, configured
     clock = run.manifest.clock
     assert clock.checked_against.startswith("mtime (32768 Hz crystal, ± 100 ppm) over 0.1 s")
     assert clock.rate is not None and clock.rate.high / clock.rate.low < 1.0003
-    words = checked(run, configured, deviates=configured == PLANTED_HZ)
-    assert bool(re.search(r"\+9\.3[78]%", words)) is (configured == PLANTED_HZ)
+    shown = checked(run, configured, deviates=configured == PLANTED_HZ)
+    assert bool(re.search(r"\+9\.3[78]%", shown)) is (configured == PLANTED_HZ)
     # The counts are in the run folder, by lane.
     (record,) = [r for r in run.manifest.records if r.bench == "clock/rate"]
     assert [lane.name for lane in record.lanes] == ["all", "all:second-clock"]
@@ -187,9 +196,9 @@ def test_the_interval_holds_the_rate_whatever_the_crystal_within_its_tolerance(
 def test_a_deviation_is_outside_the_interval_and_the_tolerance(
     configured: int, deviates: bool
 ) -> None:
-    found = RateEntry(against="", hz=1e6, low=0.99e6, high=1.01e6, tolerance_ppm=1000.0)
+    entry = RateEntry(against="", hz=1e6, low=0.99e6, high=1.01e6, tolerance_ppm=1000.0)
     clock = ClockEntry(
-        clock_class="hardware", name="dwt", hz=configured, bits=32, unit="cycle", rate=found
+        clock_class="hardware", name="dwt", hz=configured, bits=32, unit="cycle", rate=entry
     )
     assert clock.deviates is deviates
     assert clock.seconds_hz == (1e6 if deviates else configured)
@@ -203,11 +212,11 @@ def test_a_rate_that_could_not_be_measured_is_a_warning(
     tmp_path: Path, status: Status, here_s: float, why: str
 ) -> None:
     clock = ClockEntry(clock_class="hardware", name="mcycle", hz=TRUE_HZ, bits=32, unit="cycle")
-    made = synthetic.manifest(synthetic.HIFIVE1, clock=clock)
+    document = synthetic.manifest(synthetic.HIFIVE1, clock=clock)
     lanes: dict[str, synthetic.Samples] = {"all": np.full(5, 1000, np.uint32)}
     reason = why if status == "invalid" else ""
     point = synthetic.Point("clock/rate", lanes, status=status, reason=reason)
-    run = read_run(synthetic.write_run(tmp_path, made, [point]))
+    run = read_run(synthetic.write_run(tmp_path, document, [point]))
     run.manifest.records[0].duration_s = here_s
     rate.enter_rate_of_board(run.manifest, run, BoardTier(verified=False), "uart")
     assert run.manifest.clock.rate is None

@@ -40,41 +40,41 @@ _ENOUGH = 3000  # bytes: the first record has arrived by then, and the second is
 @pytest.fixture
 def line(tmp_path: Path) -> Iterator[Callable[[Harm], Line]]:
     """Makes the lines of a test, and ends them."""
-    made: list[Line] = []
+    lines: list[Line] = []
 
     def make(harm: Harm) -> Line:
-        made.append(Line(tmp_path, harm))
-        return made[-1]
+        lines.append(Line(tmp_path, harm))
+        return lines[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for open_line in lines:
+        open_line.close()
 
 
 def test_a_line_that_is_not_harmed_gives_a_whole_session(line: Callable[[Harm], Line]) -> None:
-    made = session(on_bench(line(whole).reach()), PLAN)
-    assert made.outcome.failure is None and made.statuses == ["ok", "ok"]
+    board_session = session(on_bench(line(whole).reach()), PLAN)
+    assert board_session.outcome.failure is None and board_session.statuses == ["ok", "ok"]
 
 
 def test_unplugged_in_the_middle(line: Callable[[Harm], Line]) -> None:
     bench = line(lambda data, count: data if count < _ENOUGH else None)
-    made = session(on_bench(bench.reach()), PLAN)
-    assert f"{bench.port} is gone" in made.told
-    assert made.statuses[0] == "ok" and made.taken() >= 200
+    board_session = session(on_bench(bench.reach()), PLAN)
+    assert f"{bench.port} is gone" in board_session.told
+    assert board_session.statuses[0] == "ok" and board_session.taken() >= 200
 
 
 def test_unplugged_in_a_conformance_test(line: Callable[[Harm], Line]) -> None:
     """The case that ran is named, or the last one that ended."""
     bench = line(lambda data, count: data if count < _ENOUGH else None)
-    made = session(on_bench(bench.reach()), "conformance\nend\n")
-    assert f"{bench.port} is gone" in made.told
-    running, ended = made.assembler.case, made.assembler.conforms[-1].case
+    board_session = session(on_bench(bench.reach()), "conformance\nend\n")
+    assert f"{bench.port} is gone" in board_session.told
+    running, ended = board_session.assembler.case, board_session.assembler.conforms[-1].case
     place = (
         f"in the conformance case `{running}`"
         if running
         else f"after the conformance case `{ended}`"
     )
-    assert f" {place}: " in made.told
+    assert f" {place}: " in board_session.told
 
 
 def test_garbage_on_the_line(line: Callable[[Harm], Line]) -> None:
@@ -86,9 +86,9 @@ def test_garbage_on_the_line(line: Callable[[Harm], Line]) -> None:
             return data
         return data[:place] + bytes([data[place] ^ 0x55, 0x81, 0xFE]) + data[place + 1 :]
 
-    made = session(on_bench(line(disturbed).reach()), PLAN, silence_s=5.0)
-    assert made.assembler.findings
-    assert made.statuses[0] == "ok" and "ok" not in made.statuses[1:]
+    board_session = session(on_bench(line(disturbed).reach()), PLAN, silence_s=5.0)
+    assert board_session.assembler.findings
+    assert board_session.statuses[0] == "ok" and "ok" not in board_session.statuses[1:]
 
 
 def test_a_wrong_baud_rate(line: Callable[[Harm], Line]) -> None:
@@ -102,8 +102,8 @@ def test_a_wrong_baud_rate(line: Callable[[Harm], Line]) -> None:
         arrived.extend(new)
         return bytes(new)
 
-    made = session(on_bench(line(slow).reach(), answer_s=60), silence_s=5.0)
-    assert "baud rate" in made.told and made.taken() == 0
+    board_session = session(on_bench(line(slow).reach(), answer_s=60), silence_s=5.0)
+    assert "baud rate" in board_session.told and board_session.taken() == 0
 
 
 def test_another_board_behind_the_port(tmp_path: Path) -> None:
@@ -134,9 +134,9 @@ def test_a_board_that_resets_itself(line: Callable[[Harm], Line]) -> None:
         return data
 
     bench = line(reset_once)
-    made = session(on_bench(bench.reach()), PLAN)
-    assert "the board restarted" in made.told and "power supply" in made.told
-    assert made.statuses[0] == "ok" and made.taken() >= 200
+    board_session = session(on_bench(bench.reach()), PLAN)
+    assert "the board restarted" in board_session.told and "power supply" in board_session.told
+    assert board_session.statuses[0] == "ok" and board_session.taken() >= 200
 
 
 def test_a_brown_out_loop(line: Callable[[Harm], Line]) -> None:
@@ -148,11 +148,13 @@ def test_a_brown_out_loop(line: Callable[[Harm], Line]) -> None:
 
     bench = line(again)
     # More than the line holds: the board cannot end before it is reset, however late that is.
-    made = session(on_bench(bench.reach()), "itc/queue id=11 samples=2000\nend\n", silence_s=10.0)
+    board_session = session(
+        on_bench(bench.reach()), "itc/queue id=11 samples=2000\nend\n", silence_s=10.0
+    )
     # QEMU may lose its pseudo terminal in a reset: a cable out, then.
-    assert "power" in made.told or "is gone" in made.told
+    assert "power" in board_session.told or "is gone" in board_session.told
     # A record that had begun before the supply broke down is kept, and marked.
-    assert made.statuses in ([], ["failed"])
+    assert board_session.statuses in ([], ["failed"])
 
 
 def test_a_server_that_dies(line: Callable[[Harm], Line]) -> None:
@@ -162,9 +164,9 @@ def test_a_server_that_dies(line: Callable[[Harm], Line]) -> None:
         return data
 
     bench = line(kill)
-    made = session(on_bench(bench.reach()), PLAN)
-    assert "GDB stub of QEMU for Arm was ended by signal 9" in made.told
-    assert made.statuses[0] == "ok" and made.taken() >= 200
+    board_session = session(on_bench(bench.reach()), PLAN)
+    assert "GDB stub of QEMU for Arm was ended by signal 9" in board_session.told
+    assert board_session.statuses[0] == "ok" and board_session.taken() >= 200
 
 
 def test_a_server_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -205,10 +207,10 @@ def test_no_probe_and_two_equal_probes(tmp_path: Path) -> None:
 
 def test_the_image_cannot_be_loaded(line: Callable[[Harm], Line]) -> None:
     """A chip without memory where the image belongs."""
-    own = line(whole).reach()
-    command = tuple("microbit" if word == "olimex-stm32-h405" else word for word in own.command)
+    way = line(whole).reach()
+    command = tuple("microbit" if word == "olimex-stm32-h405" else word for word in way.command)
     with pytest.raises(TargetFailed, match="load|download|memory") as caught:
-        session(on_bench(replace(own, command=command)))
+        session(on_bench(replace(way, command=command)))
     assert caught.value.message
 
 
@@ -219,14 +221,16 @@ def test_a_silent_board_is_started_once_more(line: Callable[[Harm], Line]) -> No
         return data if target._starts == 2 else b""
 
     target = on_bench(line(deaf).reach(), answer_s=3.0)
-    made = session(target)
-    assert made.outcome.failure is None and made.statuses == ["ok"]
+    board_session = session(target)
+    assert board_session.outcome.failure is None and board_session.statuses == ["ok"]
 
 
 def test_a_board_that_never_answers(line: Callable[[Harm], Line]) -> None:
-    made = session(on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE)
-    assert "no answer in 0.5 s, and none after a reset" in made.told
-    assert "kdz_console_read at 0x" in made.told and "It sent nothing" in made.told
+    board_session = session(on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE)
+    assert "no answer in 0.5 s, and none after a reset" in board_session.told
+    assert (
+        "kdz_console_read at 0x" in board_session.told and "It sent nothing" in board_session.told
+    )
 
 
 def test_memory_that_does_not_take_the_image_is_named_with_its_address(tmp_path: Path) -> None:
@@ -242,6 +246,8 @@ def test_memory_that_does_not_take_the_image_is_named_with_its_address(tmp_path:
     subprocess.run([*command, str(image().path), str(elf)], check=True, capture_output=True)
     with pytest.raises(TargetFailed) as caught:
         session(on_bench(reached(), Elf(elf)), ONE)
-    words = "the target's memory is not the image's: 0x400231f4 in .lost holds 0x00 instead of 0xa5"
-    assert words in caught.value.message and "flash is not protected" in caught.value.remedy
+    message = (
+        "the target's memory is not the image's: 0x400231f4 in .lost holds 0x00 instead of 0xa5"
+    )
+    assert message in caught.value.message and "flash is not protected" in caught.value.remedy
     assert caught.value.exit_code == 1

@@ -101,10 +101,10 @@ def far(tmp_path: Path) -> Iterator[tuple[Line, Far]]:
 
 def test_a_board_behind_a_network_line_gives_a_whole_session(far: tuple[Line, Far]) -> None:
     line, end = far
-    made = session(on_bench(replace(line.reach(), port=end.url)), PLAN)
-    assert made.outcome.failure is None and made.statuses == ["ok", "ok"]
+    board_session = session(on_bench(replace(line.reach(), port=end.url)), PLAN)
+    assert board_session.outcome.failure is None and board_session.statuses == ["ok", "ok"]
     assert end.port.baudrate == 115200  # as the caller asked
-    assert made.taken() == 2200
+    assert board_session.taken() == 2200
 
 
 def test_a_network_line_that_goes_is_named_and_costs_nothing_that_arrived(
@@ -112,9 +112,9 @@ def test_a_network_line_that_goes_is_named_and_costs_nothing_that_arrived(
 ) -> None:
     line, end = far
     end.harmful = True
-    made = session(on_bench(replace(line.reach(), port=end.url)), PLAN)
-    assert f"{end.url} is gone" in made.told
-    assert made.statuses[0] == "ok" and made.taken() >= 200
+    board_session = session(on_bench(replace(line.reach(), port=end.url)), PLAN)
+    assert f"{end.url} is gone" in board_session.told
+    assert board_session.statuses[0] == "ok" and board_session.taken() >= 200
 
 
 def test_a_network_line_without_a_server_is_named(tmp_path: Path) -> None:

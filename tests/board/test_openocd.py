@@ -57,9 +57,9 @@ def on_desk(way: Reach) -> BoardTarget:
 
 
 def measured(tier: str, folder: Path) -> Run:
-    words = ["run", *MEASURED, "--target", f"freertos/{BOARD}@{tier}", "--quick"]
-    words += ["--set", "samples=40", "--output", str(folder)]
-    answer = CliRunner().invoke(cli, words, standalone_mode=False)
+    arguments = ["run", *MEASURED, "--target", f"freertos/{BOARD}@{tier}", "--quick"]
+    arguments += ["--set", "samples=40", "--output", str(folder)]
+    answer = CliRunner().invoke(cli, arguments, standalone_mode=False)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([folder])
     return run
@@ -131,14 +131,14 @@ def harmed(tmp_path_factory: pytest.TempPathFactory) -> Harmed:
         return target
 
     name = parse_target(f"freertos/{BOARD}@board")
-    made = measure(
+    result = measure(
         replace(job(folder, []), name=name, points=POINTS, make=dies, timeout_s=30.0),
         folder / "runs",
         Progress(),
         threading.Event(),
     )
-    told = "".join(f"{one.message}\n{one.detail}\n" for one in made.failures)
-    return Harmed(bytes(before), bytes(after), told, read_run(made.folder))
+    told = "".join(f"{failure.message}\n{failure.detail}\n" for failure in result.failures)
+    return Harmed(bytes(before), bytes(after), told, read_run(result.folder))
 
 
 def test_every_start_gives_the_same_bytes(harmed: Harmed) -> None:
@@ -167,10 +167,10 @@ def test_a_board_that_dies_costs_no_sample_that_arrived(harmed: Harmed) -> None:
 
 
 def test_another_chip_at_the_connector_is_refused_with_openocds_words() -> None:
-    own = reached()
-    command = tuple(word.replace("0x10000001", "0x20000913") for word in own.command)
+    way = reached()
+    command = tuple(word.replace("0x10000001", "0x20000913") for word in way.command)
     with pytest.raises(TargetFailed, match="OpenOCD at a simulated core is not ready") as caught:
-        session(on_desk(replace(own, command=command)))
+        session(on_desk(replace(way, command=command)))
     assert "UNEXPECTED: 0x10000001" in caught.value.detail
     assert "expected 1 of 1: 0x20000913" in caught.value.detail
 

@@ -50,28 +50,28 @@ def command(board: str, link: BoardLink, sysfs: Path) -> tuple[str, ...]:
 
 def test_the_probe_is_chosen_by_its_serial_number(usb: Path) -> None:
     """Also where it is the only one: a board that is plugged in later must not be taken."""
-    words = command("stm32f4", BoardLink(port="/dev/x"), usb)
-    assert "adapter serial 066EFF01" in words
-    assert "interface/stlink.cfg" in words and "target/stm32f4x.cfg" in words
-    assert not any(word.startswith("{") for word in words if word != "{folder}")
+    command_line = command("stm32f4", BoardLink(port="/dev/x"), usb)
+    assert "adapter serial 066EFF01" in command_line
+    assert "interface/stlink.cfg" in command_line and "target/stm32f4x.cfg" in command_line
+    assert not any(word.startswith("{") for word in command_line if word != "{folder}")
 
 
 @pytest.mark.parametrize(
-    ("own", "expected"),
+    ("user_command", "expected"),
     [
         (("mine", "-p", "{port}", "{probe}", "{chip}"), "adapter serial 066EFF01"),
         (("mine", "-p", "{port}", "--serial={serial}"), "--serial=066EFF01"),
     ],
 )
 def test_the_users_own_command_replaces_that_of_the_server(
-    own: tuple[str, ...], expected: str, usb: Path
+    user_command: tuple[str, ...], expected: str, usb: Path
 ) -> None:
-    words = command("stm32f4", BoardLink(port="/dev/x", command=own), usb)
-    assert words[:3] == ("mine", "-p", "{port}") and expected in words
+    command_line = command("stm32f4", BoardLink(port="/dev/x", command=user_command), usb)
+    assert command_line[:3] == ("mine", "-p", "{port}") and expected in command_line
 
 
 @pytest.mark.parametrize(
-    ("link", "words", "remedy"),
+    ("link", "message", "remedy"),
     [
         ({"port": ""}, "results come over a serial line, and none is named", "--board results=rtt"),
         ({"server": "none", "port": ""}, "requires a serial port", "--board server=openocd"),
@@ -95,11 +95,11 @@ def test_the_users_own_command_replaces_that_of_the_server(
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_built(
-    link: dict[str, str], words: str, remedy: str, usb: Path
+    link: dict[str, str], message: str, remedy: str, usb: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
         command("stm32f4", BoardLink(**{"port": "/dev/x", **link}), usb)  # type: ignore[arg-type]
-    assert words in caught.value.message and remedy in caught.value.remedy
+    assert message in caught.value.message and remedy in caught.value.remedy
 
 
 # What OpenOCD says when its configuration is sound and the probe is not there.
@@ -118,7 +118,7 @@ PAIRS += [("rp2040", "1366:1015"), ("rp2040", "0d28:0204"), ("rp2040", "")]
 
 
 def test_every_board_of_openocd_is_paired_with_its_probes() -> None:
-    tiers = {name: one.tier.board for name, one in inventory.boards().items()}
+    tiers = {name: data.tier.board for name, data in inventory.boards().items()}
     assert {board for board, _ in PAIRS} == {
         name for name, tier in tiers.items() if tier is not None and tier.server == "openocd"
     }
@@ -132,11 +132,11 @@ def test_openocd_accepts_the_configuration_of_each_board_with_each_probe(
     if usb_name:
         vendor, _, product = usb_name.partition(":")
         plug(tmp_path / "1-1", vendor, product, "987654321")
-    words = [
+    command_line = [
         word.replace("{port}", "disabled")
         for word in command(board, BoardLink(port="/dev/x"), tmp_path)
     ]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    answer = subprocess.run(command_line, capture_output=True, text=True, check=False)
     assert answer.returncode == 1
     errors = [line for line in answer.stderr.splitlines() if line.startswith("Error: ")]
     assert SEARCHED[usb_name] in errors[-1], answer.stderr
@@ -146,12 +146,14 @@ def test_openocd_accepts_the_configuration_of_each_board_with_each_probe(
 def test_the_probe_on_a_board_is_known_and_no_other_is_taken(usb: Path) -> None:
     """The ST-LINK belongs to another board; the FTDI is a serial line everywhere else."""
     plug(usb / "1-2", "0403", "6010", "FT01")
-    words = command("hifive1-reva", BoardLink(port="/dev/x"), usb)
-    assert "adapter serial FT01" in words and not any("interface/" in word for word in words)
+    command_line = command("hifive1-reva", BoardLink(port="/dev/x"), usb)
+    assert "adapter serial FT01" in command_line and not any(
+        "interface/" in word for word in command_line
+    )
     assert "adapter serial 066EFF01" in command("stm32f4", BoardLink(port="/dev/x"), usb)
     with pytest.raises(TargetFailed, match="no probe 066EFF01 is connected"):
         command("hifive1-reva", BoardLink(port="/dev/x", probe="066EFF01"), usb)
-    assert [str(one) for one in probes(usb)] == ["0403:6010:FT01", "0483:374b:066EFF01"]
+    assert [str(probe) for probe in probes(usb)] == ["0403:6010:FT01", "0483:374b:066EFF01"]
 
 
 def test_each_chip_of_pyocd_is_built_in_or_its_pack_is_documented() -> None:
@@ -168,20 +170,20 @@ def test_the_clock_of_a_board_is_that_of_what_its_server_runs_it_on(server: str,
     """This machine may be virtual: a board's counter does not notice."""
     tier = inventory.board("stm32f4").tier.board
     assert tier is not None
-    found = data_of(tier, BoardLink(server=server))
-    assert found is not None
-    assert clock_class("board", "kvm", found.clock) == kind
+    data = data_of(tier, BoardLink(server=server))
+    assert data is not None
+    assert clock_class("board", "kvm", data.clock) == kind
 
 
 def test_openocd_at_a_chain_that_nobody_drives_is_quoted() -> None:
     """As with a board without power: OpenOCD complains, and goes on."""
-    own = (
+    user_command = (
         *("openocd", "-c", "bindto 127.0.0.1", "-c", "gdb_port {port}", "-c", "tcl_port disabled"),
         *("-c", "telnet_port disabled", "-c", "adapter driver dummy", "-c", "adapter speed 1"),
         *("-c", "jtag newtap chip cpu -irlen 4"),
         *("-c", "target create chip.cpu testee -chain-position chip.cpu"),
     )
-    way = reached(server="openocd", command=own, results="rtt", port="")
+    way = reached(server="openocd", command=user_command, results="rtt", port="")
     with pytest.raises(TargetFailed, match="OpenOCD is not ready") as caught:
         session(on_bench(way))
     assert "double-check your JTAG setup" in caught.value.detail
@@ -217,10 +219,14 @@ def test_every_server_that_is_missing_says_how_it_is_installed(
 def test_every_server_with_a_probe_gets_chip_and_serial_number(name: str, usb: Path) -> None:
     """Also those that are not installed here: nothing of their command is left to be filled."""
     server = inventory.debug_server(name)
-    own = (server.program, *server.command)
-    words = command("stm32f4", BoardLink(server=name, port="/dev/x", command=own), usb)
-    assert any("066EFF01" in word for word in words)
-    assert {word for word in words if "{" in word} <= {word for word in own if "{port}" in word}
+    server_command = (server.program, *server.command)
+    command_line = command(
+        "stm32f4", BoardLink(server=name, port="/dev/x", command=server_command), usb
+    )
+    assert any("066EFF01" in word for word in command_line)
+    assert {word for word in command_line if "{" in word} <= {
+        word for word in server_command if "{port}" in word
+    }
 
 
 # Of `probe-rs gdb`, by the declarations of cmd/gdb_server/mod.rs and util/common_options.rs in
@@ -237,9 +243,11 @@ PROBE_RS_MONITOR = {"info", "reset", "reset halt"}  # cmd/gdb_server/target/moni
 @pytest.mark.parametrize("board", [*ARM, "rp2040"])
 def test_the_command_of_probe_rs_is_what_its_source_declares(board: str, usb: Path) -> None:
     server = inventory.debug_server("probe-rs")
-    own = (server.program, *server.command)
-    words = command(board, BoardLink(server="probe-rs", port="/dev/x", command=own), usb)
-    program, subcommand, *options = (word.replace("{port}", "1337") for word in words)
+    server_command = (server.program, *server.command)
+    command_line = command(
+        board, BoardLink(server="probe-rs", port="/dev/x", command=server_command), usb
+    )
+    program, subcommand, *options = (word.replace("{port}", "1337") for word in command_line)
     assert (program, subcommand) == ("probe-rs", "gdb")
     pairs = dict(zip(options[::2], options[1::2], strict=True))
     assert pairs.keys() == PROBE_RS.keys()
@@ -262,9 +270,9 @@ def server_at(host: str, folder: Path) -> ServerProcess:
     six = ":" in host
     family = f"socket.AF_INET{'6' if six else ''}"
     server = f"create_server(('{host}', {{port}}), family={family}, dualstack_ipv6={six})"
-    words = f"import socket, time; one = socket.{server}; time.sleep(600)"
+    script = f"import socket, time; listener = socket.{server}; time.sleep(600)"
     data = DebugServer(title="Mine", program="mine", remedy="", command=("x",), reset=("r",))
-    return ServerProcess(data, [sys.executable, "-c", words], folder)
+    return ServerProcess(data, [sys.executable, "-c", script], folder)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "::ffff:127.0.0.1"])

@@ -39,11 +39,11 @@ def emulated(board: str) -> Kept:
 )
 def test_each_way_has_the_figures_of_the_emulated_tier(board: str, way: Way) -> None:
     """The same suite on the same machine, started by a debugger instead of by itself."""
-    made = session(on_bench(reached(board, results=way), board=board), PLAN)
-    assert made.outcome.failure is None and made.assembler.findings == []
-    assert made.statuses == ["ok", "ok"] and made.taken() == 2200
+    board_session = session(on_bench(reached(board, results=way), board=board), PLAN)
+    assert board_session.outcome.failure is None and board_session.assembler.findings == []
+    assert board_session.statuses == ["ok", "ok"] and board_session.taken() == 2200
     alone = emulated(board).lanes
-    for lane, values in made.kept.lanes.items():
+    for lane, values in board_session.kept.lanes.items():
         assert sorted(values)[len(values) // 2] == sorted(alone[lane])[len(values) // 2]
 
 
