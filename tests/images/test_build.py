@@ -28,9 +28,9 @@ LINUX = TargetName("posix", "linux", "host")
 
 @pytest.fixture(scope="module")
 def crate() -> Source:
-    found = kernel_source("freertos", inventory.kernel("freertos"), None)
-    assert found is not None
-    return found
+    source = kernel_source("freertos", inventory.kernel("freertos"), None)
+    assert source is not None
+    return source
 
 
 def test_the_kernel_comes_from_its_pinned_crate(crate: Source) -> None:
@@ -55,16 +55,16 @@ def test_a_kernel_without_source_needs_none() -> None:
 def test_a_tree_is_used_with_its_version(crate: Source, tmp_path: Path) -> None:
     tree = tmp_path / "FreeRTOS"
     shutil.copytree(crate.folder, tree)
-    found = kernel_source("freertos", inventory.kernel("freertos"), tree)
-    assert found is not None and found.folder == tree
-    assert found.title == f"tree {tree}, V11.2.0"
+    source = kernel_source("freertos", inventory.kernel("freertos"), tree)
+    assert source is not None and source.folder == tree
+    assert source.title == f"tree {tree}, V11.2.0"
 
 
 def test_the_old_layout_of_a_tree_is_found(crate: Source, tmp_path: Path) -> None:
     """V10.2 has its files under FreeRTOS/Source."""
     shutil.copytree(crate.folder, tmp_path / "FreeRTOS" / "Source")
-    found = kernel_source("freertos", inventory.kernel("freertos"), tmp_path)
-    assert found is not None and found.folder == tmp_path / "FreeRTOS" / "Source"
+    source = kernel_source("freertos", inventory.kernel("freertos"), tmp_path)
+    assert source is not None and source.folder == tmp_path / "FreeRTOS" / "Source"
 
 
 def test_an_incomplete_tree_is_refused_with_the_missing_file(crate: Source, tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_a_version_of_several_macros_is_joined(tmp_path: Path) -> None:
     (tmp_path / "api.h").write_text(header)
     mark = VersionMark(file="api.h", pattern=r"(?s)MAJOR (\d+).*MINOR (\d+).*PATCH (\d+)")
     kernel = Kernel(title="K", boards=[], source=KernelSource(tree="", version_mark=mark))
-    found = kernel_source("freertos", kernel, tmp_path)
-    assert found is not None and found.title == f"tree {tmp_path}, 6.4.2"
+    source = kernel_source("freertos", kernel, tmp_path)
+    assert source is not None and source.title == f"tree {tmp_path}, 6.4.2"
 
 
 def test_a_folder_without_a_cmake_project_is_refused(tmp_path: Path) -> None:

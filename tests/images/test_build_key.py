@@ -25,10 +25,10 @@ def bench(tmp_path: Path) -> Iterator[Path]:
     file.write_text(BENCH)
     (tmp_path / "mine.h").write_text("#define MINE 1\n")
     yield file
-    shutil.rmtree(made(file).folder)
+    shutil.rmtree(bench_image(file).folder)
 
 
-def made(bench: Path) -> Image:
+def bench_image(bench: Path) -> Image:
     return build_image(STM32, "counter", extra_bench=[bench])
 
 
@@ -94,27 +94,27 @@ def test_a_compiler_that_was_replaced_compiles_again(
     bin_folder = tmp_path / "bin"
     script(bin_folder, "more=")
     monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
-    before = made(bench).entry
+    before = bench_image(bench).entry
     script(bin_folder, "more=-fno-inline")
-    after = made(bench).entry
+    after = bench_image(bench).entry
     assert after.elf_sha256 != before.elf_sha256
     script(bin_folder, "more=")
-    assert made(bench).entry == before
+    assert bench_image(bench).entry == before
 
 
 @pytest.mark.counted
 def test_the_variables_of_one_shell_do_not_stay(
     bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = made(bench).entry
+    before = bench_image(bench).entry
     with monkeypatch.context() as shell:
         shell.setenv("CFLAGS", "-fno-inline")
-        other = made(bench).entry
+        other = bench_image(bench).entry
     assert other.elf_sha256 != before.elf_sha256 and "CFLAGS=-fno-inline" in other.flags
-    assert made(bench).entry == before
+    assert bench_image(bench).entry == before
     (tmp_path / "first").mkdir()
     (tmp_path / "first" / "string.h").write_text("#include_next <string.h>\nstatic int more;\n")
     with monkeypatch.context() as shell:
         shell.setenv("CPATH", str(tmp_path / "first"))
-        assert made(bench).entry != before
-    assert made(bench).entry == before
+        assert bench_image(bench).entry != before
+    assert bench_image(bench).entry == before

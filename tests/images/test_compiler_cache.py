@@ -51,15 +51,15 @@ def counts() -> dict[str, int]:
 def compiled(folder: Path, *flags: str, compiler: str = "cc", **environment: str) -> bytes:
     """The object of `folder`/one.c, by the launcher and environment of a build."""
     (launcher,) = compiler_cache.options().values()
-    made = folder / f"one-{os.urandom(4).hex()}.o"
+    object_file = folder / f"one-{os.urandom(4).hex()}.o"
     command = [launcher, compiler, "-g", "-O2", *flags, "-MD", "-MT", "one.o"]
     subprocess.run(
-        [*command, "-MF", f"{made}.d", "-o", str(made), "-c", "one.c"],
+        [*command, "-MF", f"{object_file}.d", "-o", str(object_file), "-c", "one.c"],
         cwd=folder,
         env={**compiler_cache.environment(folder), **environment},
         check=True,
     )
-    return made.read_bytes()
+    return object_file.read_bytes()
 
 
 def sources(folder: Path) -> None:
@@ -92,10 +92,10 @@ def test_a_changed_header_flag_or_compiler_gives_a_new_object(own_cache: Path) -
     edited = compiled(own_cache, compiler=str(compiler))
     assert len({first, flagged, other, edited}) == 4
     assert counts() == {"hits": 1, "misses": 4}
-    for made, extra, header in ((other, "2", "1"), (edited, "2", "3")):
+    for expected, extra, header in ((other, "2", "1"), (edited, "2", "3")):
         (own_cache / "one.h").write_text(f"#define ONE {header}\n")
         version(extra)
-        assert compiled(own_cache, compiler=str(compiler), CCACHE_DISABLE="1") == made
+        assert compiled(own_cache, compiler=str(compiler), CCACHE_DISABLE="1") == expected
 
 
 def test_settings_of_the_user_do_not_weaken_the_check(
@@ -146,16 +146,16 @@ def test_a_lab_that_changes_its_checkout_has_the_images_of_the_new_one(tmp_path:
     lab = tmp_path / "lab"
     lab.mkdir()
     (lab / "kadenz.toml").touch()
-    one, other = checkout(tmp_path / "one"), checkout(tmp_path / "other")
-    edited = other / "suite" / "core" / "crc32.c"
+    original, changed = checkout(tmp_path / "one"), checkout(tmp_path / "other")
+    edited = changed / "suite" / "core" / "crc32.c"
     edited.write_text(
         edited.read_text() + "\nextern const int kdz_edited;\nconst int kdz_edited = 1;\n"
     )
-    for file in other.rglob("*"):
+    for file in changed.rglob("*"):
         os.utime(file, (1e9, 1e9))
-    before = built(one, lab)
-    assert built(other, lab) == built(other, other) != before
-    assert built(one, lab) == before
+    before = built(original, lab)
+    assert built(changed, lab) == built(changed, changed) != before
+    assert built(original, lab) == before
 
 
 def checkout(folder: Path) -> Path:

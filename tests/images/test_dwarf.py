@@ -36,7 +36,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 def entries(dwarf: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     for unit in dwarf.iter_CUs():
         for entry in unit.iter_DIEs():
-            yield entry.tag, {name: one.value for name, one in entry.attributes.items()}
+            yield entry.tag, {name: attribute.value for name, attribute in entry.attributes.items()}
 
 
 def test_all_entries_are_those_of_pyelftools(program: bytes) -> None:

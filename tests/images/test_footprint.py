@@ -35,7 +35,7 @@ SIZE = {STM32: "arm-none-eabi-size", HIFIVE: "riscv64-unknown-elf-size", LINUX: 
 
 
 def part(entry: BuildEntry, name: str) -> FootprintEntry:
-    return total([one for one in entry.footprint if one.part == name])
+    return total([row for row in entry.footprint if row.part == name])
 
 
 def says_size(tool: str, program: Path) -> tuple[int, int, int]:
@@ -73,8 +73,8 @@ def test_each_function_counts_for_its_source(target: TargetName) -> None:
 def _object(image: Image, source: str) -> Path:
     commands = shared_name.compile_commands(image.folder)
     (command,) = [c["command"] for c in commands if c["file"].endswith(f"/{source}")]
-    words = shlex.split(command)
-    return image.folder / words[words.index("-o") + 1]
+    arguments = shlex.split(command)
+    return image.folder / arguments[arguments.index("-o") + 1]
 
 
 # ---- a planted change ----------------------------------------------------------------------------
@@ -140,13 +140,13 @@ def test_control_blocks_are_as_large_as_the_compiler_says(
             for c in commands
             if c["file"].endswith(f"/{source}") and not c["file"].startswith(str(inventory.root()))
         ]
-        words = shlex.split(command["command"])
+        arguments = shlex.split(command["command"])
         type_ = sizes[kind].type
         probe = tmp_path / f"probe-{source}"
         probe.write_text(f'#include "{command["file"]}"\nchar kdz_probe[sizeof(struct {type_})];\n')
-        words[words.index("-o") + 1] = str(tmp_path / "probe.o")
-        words[words.index(command["file"])] = str(probe)
-        subprocess.run(words, cwd=image.folder, check=True)
+        arguments[arguments.index("-o") + 1] = str(tmp_path / "probe.o")
+        arguments[arguments.index(command["file"])] = str(probe)
+        subprocess.run(arguments, cwd=image.folder, check=True)
         (symbol,) = [s for s in Elf(tmp_path / "probe.o").symbols if s.name == "kdz_probe"]
         assert sizes[kind].bytes == symbol.size, kind
     assert sizes["queue"].bytes == sizes["mutex"].bytes == sizes["semaphore"].bytes
@@ -170,11 +170,11 @@ def test_code_for_risc_v_is_larger_than_for_cortex_m4_as_published() -> None:
     plain = build_image(HIFIVE, "counter", isa="rv32ima").entry
 
     def larger(build: BuildEntry) -> tuple[float, float, float]:
-        base, own = shared_files([arm, build], KERNEL)
+        base, compared = shared_files([arm, build], KERNEL)
         assert {entry.file for entry in base} >= {"tasks.c", "queue.c", "list.c"}
         assert not any("GCC" in entry.file for entry in base)  # files of one instruction set
-        compiled = sum(e.compiled for e in own) / sum(e.compiled for e in base)
-        linked = sum(e.code for e in own) / sum(e.code for e in base)
+        compiled = sum(e.compiled for e in compared) / sum(e.compiled for e in base)
+        linked = sum(e.code for e in compared) / sum(e.code for e in base)
         return compiled, linked, build.text_bytes / arm.text_bytes
 
     compiled, linked, whole = larger(riscv)
@@ -198,7 +198,7 @@ def test_an_image_without_map_is_attributed_by_its_symbols(tmp_path: Path) -> No
         sizes.data,
         sizes.bss,
     )
-    kernel = total([one for one in entries if one.part == "kernel"])
+    kernel = total([row for row in entries if row.part == "kernel"])
     by_map = part(image.entry, "kernel")
     assert kernel.code == pytest.approx(by_map.code, rel=0.02)
     assert kernel.zeroed == pytest.approx(by_map.zeroed, rel=0.02)
@@ -246,7 +246,7 @@ def test_a_map_of_another_linker_is_empty() -> None:
 
 def test_strings_that_were_merged_away_do_not_count() -> None:
     """ld leaves the size of another section on one whose strings all went elsewhere."""
-    made = read_map(
+    linker_map = read_map(
         "\nLinker script and memory map\n\n.rodata         0x00000010       0x20\n"
         " .rodata.a.str1.4\n                0x00000010        0x7 a.o\n"
         " .rodata.b.str1.4\n                0x00000017        0x7 b.o\n"
@@ -254,8 +254,8 @@ def test_strings_that_were_merged_away_do_not_count() -> None:
         " *fill*         0x00000017        0x1 \n"
         " .rodata.c      0x00000018       0x18 c.o\n"
     )
-    assert made.sections == {".rodata": (0x10, 0x20)}
-    assert [(p.address, p.size, p.object) for p in made.pieces] == [
+    assert linker_map.sections == {".rodata": (0x10, 0x20)}
+    assert [(p.address, p.size, p.object) for p in linker_map.pieces] == [
         (0x10, 7, "a.o"),
         (0x17, 7, "b.o"),
         (0x17, 1, "*fill*"),
@@ -270,8 +270,8 @@ def test_a_target_may_omit_its_tier() -> None:
 
 
 def test_the_command_writes_each_format() -> None:
-    def says(*words: str) -> str:
-        answer = kadenz("footprint", "freertos/stm32f4", *words)
+    def says(*arguments: str) -> str:
+        answer = kadenz("footprint", "freertos/stm32f4", *arguments)
         assert answer.returncode == 0, answer.stderr
         return answer.stdout
 
@@ -287,7 +287,7 @@ def test_the_command_writes_each_format() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("arguments", "says"),
     [
         (("freertos/stm32",), "no target `freertos/stm32`"),
         (("none.elf",), "no such file"),
@@ -300,10 +300,10 @@ def test_the_command_writes_each_format() -> None:
     ],
 )
 def test_bad_input_is_named(
-    words: tuple[str, ...], says: str, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(inventory.root())
-    answer = CliRunner().invoke(cli, ["footprint", *words], standalone_mode=False)
+    answer = CliRunner().invoke(cli, ["footprint", *arguments], standalone_mode=False)
     assert isinstance(answer.exception, UsageError) and answer.exception.exit_code == 2
     assert says in answer.exception.message and answer.exception.remedy
 
@@ -344,7 +344,7 @@ def test_a_minimal_application_keeps_its_ticks() -> None:
     image = build_image(STM32, "counter", minimal=True)
     board = inventory.board("stm32f4").tier.emulated
     assert board is not None
-    (ticks,) = (one.address for one in image.elf.symbols if one.name == "xTickCount")
+    (ticks,) = (symbol.address for symbol in image.elf.symbols if symbol.name == "xTickCount")
     asked = f"xp /1wx {ticks:#x}\n"
     with subprocess.Popen(
         [
@@ -360,9 +360,9 @@ def test_a_minimal_application_keeps_its_ticks() -> None:
         emulator.stdin.write(asked)
         emulator.stdin.flush()
         for line in emulator.stdout:
-            if (found := re.match(r"0+[0-9a-f]+: 0x([0-9a-f]{8})", line)) is None:
+            if (match := re.match(r"0+[0-9a-f]+: 0x([0-9a-f]{8})", line)) is None:
                 continue
-            if int(found[1], 16) > 3:
+            if int(match[1], 16) > 3:
                 break
             emulator.stdin.write(asked)
             emulator.stdin.flush()
@@ -370,10 +370,10 @@ def test_a_minimal_application_keeps_its_ticks() -> None:
 
 
 def test_what_has_no_minimal_application_is_refused_with_the_reason(tmp_path: Path) -> None:
-    for words, reason in (
+    for arguments, reason in (
         (["posix/linux"], "is a process of Linux"),
         (["freertos/stm32f4", "--bench", str(tmp_path / "mine.c")], "has no benchmarks"),
         ([str(tmp_path / "mine.elf")], "--minimal builds an image, and this is one"),
     ):
-        answer = kadenz("footprint", "--minimal", *words)
+        answer = kadenz("footprint", "--minimal", *arguments)
         assert answer.returncode == 2 and reason in answer.stderr, answer.stderr

@@ -106,12 +106,12 @@ COMPILERS = {
     "riscv": ["riscv64-unknown-elf-gcc", "-march=rv32imac", "-mabi=ilp32"],
 }
 # lld does not take an OVERLAY in a region of MEMORY.
-LINKS = [(one, each) for each in LAYOUTS for one in ("arm", "riscv", "lld")]
+LINKS = [(link, layout) for layout in LAYOUTS for link in ("arm", "riscv", "lld")]
 LINKS.remove(("lld", "overlays"))
 
 
-def run(words: Iterable[object], folder: Path) -> None:
-    subprocess.run([str(word) for word in words], cwd=folder, check=True)
+def run(command: Iterable[object], folder: Path) -> None:
+    subprocess.run([str(word) for word in command], cwd=folder, check=True)
 
 
 def linked(
@@ -126,24 +126,24 @@ def linked(
     run([*compiler, "-O1", "-g", "-c", "app.c", "-o", folder / "app.o"], folder)
     options = ["-T", "app.ld", "-e", "main", folder / "app.o", "-o", "app.elf"]
     if link == "lld":
-        words: list[object] = [lld(), "-flavor", "gnu", *options]
-        run([*words, *(["-Map=app.map"] if mapped else [])], folder)
+        command: list[object] = [lld(), "-flavor", "gnu", *options]
+        run([*command, *(["-Map=app.map"] if mapped else [])], folder)
     else:
-        words = [*compiler, "-nostdlib", *options, "-Wl,--no-warn-rwx-segments"]
-        run([*words, *(["-Wl,-Map=app.map"] if mapped else [])], folder)
+        command = [*compiler, "-nostdlib", *options, "-Wl,--no-warn-rwx-segments"]
+        run([*command, *(["-Wl,-Map=app.map"] if mapped else [])], folder)
     return folder / "app.elf"
 
 
 def of_headers(program: Path) -> tuple[int, int]:
     """Flash and RAM by the segments: bytes that the file has for flash, addresses of RAM in use."""
     with program.open("rb") as file:
-        loads = [one.header for one in ELFFile(file).iter_segments("PT_LOAD")]
-    flash = sum(one["p_filesz"] for one in loads if one["p_paddr"] < 0x20000000)
+        loads = [load.header for load in ELFFile(file).iter_segments("PT_LOAD")]
+    flash = sum(load["p_filesz"] for load in loads if load["p_paddr"] < 0x20000000)
     used = {
         address
-        for one in loads
-        if one["p_vaddr"] >= 0x20000000
-        for address in range(one["p_vaddr"], one["p_vaddr"] + one["p_memsz"])
+        for load in loads
+        if load["p_vaddr"] >= 0x20000000
+        for address in range(load["p_vaddr"], load["p_vaddr"] + load["p_memsz"])
     }
     return flash, len(used)
 
@@ -217,8 +217,8 @@ def build(folder: Path, link: str, *options: str, keep: bool = True) -> list[Foo
     run([*compiler, "-c", user / "utility.c", "-o", user / "utility.o"], folder)
     run([*compiler, "-c", user / "main.c", "-o", user / "main.o"], folder)
     run([archiver, "rcs", user / "libm.a", user / "utility.o"], folder)
-    words = [*compiler, "-nostartfiles", "-Wl,-e,main"]
-    run([*words, user / "main.o", user / "libm.a", "-Wl,-Map=app.map", "-o", "app.elf"], folder)
+    command = [*compiler, "-nostartfiles", "-Wl,-e,main"]
+    run([*command, user / "main.o", user / "libm.a", "-Wl,-Map=app.map", "-o", "app.elf"], folder)
     return footprint(folder / "app.elf")
 
 
@@ -247,7 +247,7 @@ def test_link_time_optimisation_keeps_the_sources_apart(link: str, tmp_path: Pat
 
 def test_link_time_optimisation_without_debug_information_is_nobodys(tmp_path: Path) -> None:
     entries = build(tmp_path, "arm", "-flto")
-    assert total([one for one in entries if one.part == "not attributed"]).zeroed >= 99 + 28
+    assert total([row for row in entries if row.part == "not attributed"]).zeroed >= 99 + 28
     assert not any("ltrans" in entry.file for entry in entries)
 
 
@@ -304,9 +304,9 @@ USERS = (
 
 @pytest.mark.parametrize("path", TOOL_CHAINS)
 def test_a_library_of_a_tool_chain_is_known_by_name_and_place(path: str) -> None:
-    found = library(path)
-    assert found is not None and found[0] == TOOL_CHAINS[path]
-    assert "(" not in found[1] and "/" not in found[1] and "\\" not in found[1]
+    member = library(path)
+    assert member is not None and member[0] == TOOL_CHAINS[path]
+    assert "(" not in member[1] and "/" not in member[1] and "\\" not in member[1]
 
 
 @pytest.mark.parametrize("path", USERS)
@@ -316,7 +316,7 @@ def test_an_object_of_anybody_else_is_no_library_of_a_tool_chain(path: str) -> N
 
 # ---- the map of lld ------------------------------------------------------------------------------
 def test_the_map_of_lld_is_read() -> None:
-    made = read_map(
+    linker_map = read_map(
         "     VMA      LMA     Size Align Out     In      Symbol\n"
         " 8000000  8000000       2c     4 .text\n"
         " 8000000  8000000       20     4         /home/u/main.o:(.text.main)\n"
@@ -328,12 +328,12 @@ def test_the_map_of_lld_is_read() -> None:
         "20000010  8000030        5     1 .rodata.str\n"
         "20000010  8000030        5     1         <internal>:(.rodata.str)\n"
     )
-    assert made.sections == {
+    assert linker_map.sections == {
         ".text": (0x8000000, 0x2C),
         ".stack": (0x20000000, 0x10),
         ".rodata.str": (0x20000010, 5),
     }
-    assert [(piece.size, piece.object) for piece in made.pieces] == [
+    assert [(piece.size, piece.object) for piece in linker_map.pieces] == [
         (0x20, "/home/u/main.o"),
         (8, "/home/u/lib(1)/libx.a(x.o)"),
         (4, "linker stubs"),

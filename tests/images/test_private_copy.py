@@ -50,9 +50,9 @@ def program(tmp_path: Path) -> Path:
 
 
 def test_a_copy_is_kept_while_a_process_may_start_it(program: Path, tmp_path: Path) -> None:
-    words = [sys.executable, "-c", HOLDER, str(program), str(tmp_path)]
+    command = [sys.executable, "-c", HOLDER, str(program), str(tmp_path)]
     with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdin is not None and holder.stdout is not None
         copy = Path(holder.stdout.readline().strip())

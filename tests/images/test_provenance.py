@@ -35,17 +35,17 @@ def bench(tmp_path: Path) -> Iterator[Path]:
     file.write_text(BENCH)
     (tmp_path / "mine.h").write_text("#define MINE 1\n")
     (tmp_path / "notes.h").write_text("#define NOTHING\n")  # never included
-    folder = made(file).folder
+    folder = bench_image(file).folder
     yield file
     shutil.rmtree(folder)
 
 
-def made(bench: Path) -> Image:
+def bench_image(bench: Path) -> Image:
     return build_image(LINUX, "counter", extra_bench=[bench])
 
 
-def digests(made: Image) -> dict[str, str]:
-    return digests_of(made.entry)
+def digests(image: Image) -> dict[str, str]:
+    return digests_of(image.entry)
 
 
 def digests_of(entry: BuildEntry) -> dict[str, str]:
@@ -53,10 +53,10 @@ def digests_of(entry: BuildEntry) -> dict[str, str]:
 
 
 def test_an_edited_header_only_changes_the_digest_of_its_part(bench: Path) -> None:
-    before = digests(made(bench))
+    before = digests(bench_image(bench))
     assert set(before) == {"extra benchmarks", "suite", "port", "board", "arch", "tool chain"}
     (bench.parent / "mine.h").write_text("#define MINE 2\n")
-    after = digests(made(bench))
+    after = digests(bench_image(bench))
     assert [part for part in before if before[part] != after[part]] == ["extra benchmarks"]
 
 
@@ -71,8 +71,8 @@ def test_the_place_of_a_folder_or_a_compiler_is_no_difference(tmp_path: Path, he
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text("same\n")
         files[-1].write_text(text)
-        made = parts(files, [Tree("kernel", build / "kernel")], build)
-        return {part.part: part.sha256 for part in made}
+        entries = parts(files, [Tree("kernel", build / "kernel")], build)
+        return {part.part: part.sha256 for part in entries}
 
     here, there = digests_in(tmp_path / "a", header), digests_in(tmp_path / "b" / "c", header)
     assert here == there and set(here) == {"kernel", "port", "tool chain"}
@@ -86,34 +86,34 @@ def test_another_build_folder_has_the_same_digests(bench: Path, tmp_path: Path) 
     copy.mkdir()
     for file in (bench, bench.with_suffix(".h")):
         shutil.copy(file, copy)
-    first, second = made(bench), made(copy / bench.name)
+    first, second = bench_image(bench), bench_image(copy / bench.name)
     assert first.folder != second.folder and digests(first) == digests(second)
     shutil.rmtree(second.folder)
 
 
 def test_a_file_that_was_not_compiled_does_not_count(bench: Path) -> None:
-    before = made(bench).entry
+    before = bench_image(bench).entry
     (bench.parent / "notes.h").write_text("#define SOMETHING\n")
-    assert made(bench).entry == before
+    assert bench_image(bench).entry == before
 
 
 def test_a_replaced_file_with_an_older_date_is_compiled(bench: Path) -> None:
     """As after unpacking an archive over a tree: dates are those of the release."""
-    before = made(bench).entry
+    before = bench_image(bench).entry
     header = bench.parent / "mine.h"
     header.write_text("#define MINE 77\n")
     os.utime(header, (0, 0))
-    after = made(bench).entry
+    after = bench_image(bench).entry
     assert after.elf_sha256 != before.elf_sha256
     header.write_text("#define MINE 1\n")
     os.utime(header, (0, 0))
-    assert made(bench).entry == before
+    assert bench_image(bench).entry == before
 
 
 def test_what_an_image_is_made_of_is_read_once(
     bench: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = made(bench).entry
+    before = bench_image(bench).entry
     read: list[str] = []
 
     def counted(folder: Path, program: str) -> set[Path]:
@@ -121,10 +121,10 @@ def test_what_an_image_is_made_of_is_read_once(
         return read_by_ninja(folder, program)
 
     monkeypatch.setattr("kadenz.images.image.read_by_ninja", counted)
-    assert made(bench).entry == before and not read
+    assert bench_image(bench).entry == before and not read
     (bench.parent / "mine.h").write_text('#include "notes.h"\n#define MINE 1\n')
     (bench.parent / "notes.h").write_text("#define SOMETHING\n")
-    assert digests(made(bench))["extra benchmarks"] != digests_of(before)["extra benchmarks"]
+    assert digests(bench_image(bench))["extra benchmarks"] != digests_of(before)["extra benchmarks"]
     assert len(read) == 1
 
 
@@ -139,9 +139,11 @@ def test_another_lab_reads_an_image_while_it_is_described(tmp_path: Path) -> Non
 
 
 def test_a_git_tree_is_described_and_an_ignored_one_is_not(tmp_path: Path) -> None:
-    def git(*words: str) -> None:
+    def git(*arguments: str) -> None:
         identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
-        subprocess.run(["git", *identity, *words], cwd=tmp_path, check=True, capture_output=True)
+        subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, check=True, capture_output=True
+        )
 
     file = tmp_path / "tasks.c"
     file.write_text("int a;\n")

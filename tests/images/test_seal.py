@@ -28,17 +28,17 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     file.write_text(BENCH)
     file.with_suffix(".h").write_text("#define MINE 1\n")
     yield file
-    shutil.rmtree(made(file).folder)
+    shutil.rmtree(bench_image(file).folder)
 
 
-def made(bench: Path) -> Image:
+def bench_image(bench: Path) -> Image:
     return build_image(STM32, "counter", extra_bench=[bench])
 
 
 @pytest.mark.counted
 @pytest.mark.parametrize("name", FILES)
 def test_a_damaged_file_is_built_again(bench: Path, name: str) -> None:
-    image = made(bench)
+    image = bench_image(bench)
     file = image.folder / name
     whole = file.read_bytes()
     damages = [whole[: len(whole) // 2], b""]
@@ -46,7 +46,7 @@ def test_a_damaged_file_is_built_again(bench: Path, name: str) -> None:
         damages.append(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
     for damage in damages:
         file.write_bytes(damage)
-        again = made(bench)
+        again = bench_image(bench)
         again.require_unchanged()
         assert again.entry == image.entry and is_whole(image.folder)
 

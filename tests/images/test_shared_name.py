@@ -17,26 +17,28 @@ SOURCE = "suite/core/crc32.c"
 def commands_of(folder: Path) -> list[dict[str, str]]:
     """What CMake lists for a source below `folder`/src."""
     file = f"{folder}/src/{SOURCE}"
-    made = [{"file": file, "command": f"cc -c {file}"}]
-    (folder / "compile_commands.json").write_text(json.dumps(made))
-    return made
+    commands = [{"file": file, "command": f"cc -c {file}"}]
+    (folder / "compile_commands.json").write_text(json.dumps(commands))
+    return commands
 
 
 def test_a_file_below_the_link_is_the_checkouts(tmp_path: Path) -> None:
     home = shared_name.link(tmp_path, keep=".lock")
-    own = str(inventory.root() / SOURCE)
-    assert shared_name.below(home, own) == f"{tmp_path}/src/{SOURCE}"
+    checkout_file = str(inventory.root() / SOURCE)
+    assert shared_name.below(home, checkout_file) == f"{tmp_path}/src/{SOURCE}"
     assert shared_name.below(home, "/elsewhere/x.c") == "/elsewhere/x.c"
     commands_of(tmp_path)
-    assert shared_name.compile_commands(tmp_path) == [{"file": own, "command": f"cc -c {own}"}]
+    assert shared_name.compile_commands(tmp_path) == [
+        {"file": checkout_file, "command": f"cc -c {checkout_file}"}
+    ]
 
 
 def test_a_build_folder_with_two_names_is_one(tmp_path: Path) -> None:
     folder, other = tmp_path / "build", tmp_path / "other"
     shared_name.link(folder, keep=".lock")
     other.symlink_to(folder)
-    made = [{"directory": str(folder), "file": f"{folder}/src/{SOURCE}"}]
-    (folder / "compile_commands.json").write_text(json.dumps(made))
+    commands = [{"directory": str(folder), "file": f"{folder}/src/{SOURCE}"}]
+    (folder / "compile_commands.json").write_text(json.dumps(commands))
     (command,) = shared_name.compile_commands(other)
     assert command["file"] == str(inventory.root() / SOURCE)
 
