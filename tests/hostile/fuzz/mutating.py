@@ -137,8 +137,8 @@ def _token(
     dice: random.Random, data: bytes | bytearray, kind: re.Pattern[bytes] = _TOKEN
 ) -> tuple[int, int]:
     """Where a token begins and ends: the next one after a place."""
-    found = kind.search(data, _place(dice, data)) or kind.search(data)
-    return found.span() if found else (0, 0)
+    match = kind.search(data, _place(dice, data)) or kind.search(data)
+    return match.span() if match else (0, 0)
 
 
 def _extreme(dice: random.Random, data: bytearray, _: Sequence[bytes]) -> None:
