@@ -46,7 +46,7 @@ def full_after(count: int) -> Iterator[None]:
 
 
 def failing(*arguments: str | Path) -> None:
-    """`kadenz WORDS…`, which cannot write its file."""
+    """`kadenz ARGUMENTS…`, which cannot write its file."""
     with full_after(100):
         result = CliRunner().invoke(cli, [str(word) for word in arguments], standalone_mode=False)
     assert isinstance(result.exception, KadenzError)
