@@ -77,7 +77,10 @@ def test_a_file_of_the_lab_shows_its_benchmarks_as_the_suite_does(lab: Path) -> 
     first, second = json.loads(kadenz("list", "mine", "--json").stdout)["benchmarks"]
     assert first["begins"] == 'before a "give" that wakes nobody'
     assert (second["begins"], second["ends"]) == ("before it", "after it")
-    assert [(one["name"], one["initial"], one["high"]) for one in first["params"]] == [
+    assert [
+        (parameter["name"], parameter["initial"], parameter["high"])
+        for parameter in first["params"]
+    ] == [
         ("depth", 3, 8),
         ("hold_us", 10, 1000),
     ]
