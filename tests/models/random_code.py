@@ -63,8 +63,8 @@ def _ahead(random: Random) -> str:
 def span(random: Random) -> str:
     """The code of one span, without its marks."""
     kinds = (_compute, _access, _multiply, _divide, _ahead)
-    made = random.choices(kinds, weights=(10, 5, 2, 1, 4), k=random.randint(4, 24))
-    return "\n    ".join(one(random) for one in made)
+    pieces = random.choices(kinds, weights=(10, 5, 2, 1, 4), k=random.randint(4, 24))
+    return "\n    ".join(piece(random) for piece in pieces)
 
 
 def program(spans: list[str]) -> str:

@@ -55,8 +55,8 @@ class WithAnalyser(QemuTarget):
 def declared(board: str) -> dict[str, int]:
     """The values of a board's kdz_board_marks.h."""
     text = (inventory.root() / HEADER[board]).read_text()
-    found = re.findall(r"#define KDZ_BOARD_MARK_(\w+) (0x[0-9a-f]+)u", text)
-    return {name: int(value, 16) for name, value in found}
+    marks = re.findall(r"#define KDZ_BOARD_MARK_(\w+) (0x[0-9a-f]+)u", text)
+    return {name: int(value, 16) for name, value in marks}
 
 
 @pytest.fixture(scope="module", params=BOARDS)
@@ -66,8 +66,8 @@ def seen(
     """A board, what it said, and the stores to its pins."""
     board, trace = request.param, tmp_path_factory.mktemp(request.param) / "trace"
     folder = build(board, instrument="pins")
-    made = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
-    said = boot(folder, board, PLAN, made=made)
+    analysed = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
+    said = boot(folder, board, PLAN, made=analysed)
     return board, said, scope.read_trace(trace).events
 
 
@@ -99,9 +99,9 @@ def test_a_capture_of_the_pins_is_a_run_with_these_samples(
         for at, value in zip(events["low"].tolist(), events["value"].tolist(), strict=True):
             vcd.change(pins[0], at, int(value == begin))
             vcd.change(pins[1], at, int(value != begin))
-    words = ("--begin", "D0", "--end", "D1", "--bench", "itc/semaphore-binary")
+    marks = ("--begin", "D0", "--end", "D1", "--bench", "itc/semaphore-binary")
     target = ("--target", f"freertos/{board}@board", "--output", str(tmp_path / "runs"))
-    answer = kadenz("import", str(tmp_path / "capture.vcd"), *words, *target)
+    answer = kadenz("import", str(tmp_path / "capture.vcd"), *marks, *target)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = (tmp_path / "runs").iterdir()
     run = read_run(folder)
