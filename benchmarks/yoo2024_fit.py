@@ -21,7 +21,7 @@ from truth.kernels import given
 from truth.rows import Ends
 from truth.spans import Build, Parameters
 from truth.studies import FLASH_WAIT, STM32F4, STUDIES, counts_of, points_of
-from truth.variants import OWN, optimised
+from truth.variants import USUAL_LEVEL, optimised
 
 from kadenz.lab.plan import Point
 
@@ -46,7 +46,7 @@ class Variant:
 
     name: str
     parameters: Parameters = field(default_factory=dict)
-    by: str = OWN
+    by: str = USUAL_LEVEL
     by_bytes: bool = False
 
 

@@ -111,7 +111,7 @@ def counts_of(
 ) -> dict[int, Ends]:
     """Of each point, by its number: the median, or the first execution alone."""
     return {
-        number: Ends(*(_one(end, first) for end in record.interval or (record.spans,) * 2))
+        number: Ends(*(_figure_of(end, first) for end in record.interval or (record.spans,) * 2))
         for number, record in spans(build, instrument, parameters, points).items()
         if number in {point.id for point in points}
     }
@@ -144,7 +144,7 @@ def _by_class(study: Study, kernel: Kernel, points: Sequence[Point]) -> dict[str
     }
 
 
-def _one(of: NDArray[np.uint64], first: bool) -> float:
+def _figure_of(of: NDArray[np.uint64], first: bool) -> float:
     return float(of[0] if first else np.median(of))
 
 

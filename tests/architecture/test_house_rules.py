@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
 FUNCTION_LINES = 60
-WORDS = 4  # of a docstring, at least
+DOCSTRING_WORDS = 4  # of a docstring, at least
 PARAMETERS = 7
 C_SOURCE = {".c", ".h", ".cpp", ".hpp"}
 # Grammar, no nouns of the field; also with underscores or capitals: `_Found`, `_OWN`.
@@ -65,7 +65,7 @@ def test_a_docstring_says_more_than_a_name() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
         and (text := ast.get_docstring(node))
-        and len(text.split()) < WORDS
+        and len(text.split()) < DOCSTRING_WORDS
     ]
     assert short == []
 

@@ -16,7 +16,7 @@ from kadenz.config import inventory
 from kadenz.errors import ConfigError, UsageError
 from tests.rtos.images import TARGETS
 
-OWN = """\
+LAB_FILE = """\
 [mechanisms]
 channel = ["mailbox"]
 notify = ["gate"]
@@ -53,7 +53,7 @@ def add_kernel(lab: Path) -> None:
 
 @pytest.mark.counted
 def test_a_lab_measures_mechanisms_whose_names_the_suite_does_not_know(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     add_kernel(lab)
     itc = [f"itc/{name}" for name in ("mailbox", "mailbox-round-trip", "mailbox-one-way")]
     itc += ["itc/gate-one-way", "itc/gate-round-trip", "itc/latch-inherit-one-way"]
@@ -89,7 +89,7 @@ def test_a_lab_measures_mechanisms_whose_names_the_suite_does_not_know(lab: Path
 
 
 def test_an_exported_suite_has_the_labs_mechanisms(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     answer = kadenz("export-suite", "suite", "--as", "files", "--board", "stm32f4")
     assert answer.exception is None, answer.output
     settings = (lab / "suite/kadenz_settings.h").read_text().splitlines()
@@ -124,7 +124,7 @@ def test_a_name_that_cannot_be_a_labs_own_is_refused(lab: Path, table: str, mess
 
 
 def test_a_misspelt_benchmark_of_a_labs_own_mechanism_is_refused(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     error = kadenz("run", "itc/mailbx", "--target", "freertos/stm32f4@emulated").exception
     assert isinstance(error, UsageError) and "itc/mailbox" in str(error) + error.remedy
 

@@ -23,13 +23,13 @@ from tests.synthetic import STM32F4, Point, manifest, write_run
 
 STRANGER = 12345
 FUTURE = "2099-01-01T00:00:00+00:00"
-WORDS = ["itc/queue", "--target", "freertos/nowhere@emulated", "--image", "it's evil.elf"]
+ARGUMENTS = ["itc/queue", "--target", "freertos/nowhere@emulated", "--image", "it's evil.elf"]
 
 
 def write(parent: Path, name: str, created: str, lab: str = "") -> Path:
     document = manifest(STM32F4)
     document.name, document.created = name, created
-    document.call = CallEntry(arguments=WORDS, folder=str(Path.cwd()), lab=lab)
+    document.call = CallEntry(arguments=ARGUMENTS, folder=str(Path.cwd()), lab=lab)
     point = Point("itc/queue", {"all": np.array([1, 2], "<u4")}, {"size_bytes": 4})
     return write_run(parent, document, [point])
 

@@ -27,12 +27,12 @@ FAMILIES = (
     "irq/to-task",
     "rhealstone/deadlock-break",
 )
-WORDS = (*FAMILIES, "--target", IBEX, "--set", "samples=6")
+ARGUMENTS = (*FAMILIES, "--target", IBEX, "--set", "samples=6")
 
 
 def measured(output: Path, command: str, *options: str) -> Run:
     answer = CliRunner().invoke(
-        cli, [command, *WORDS, *options, "--output", str(output)], standalone_mode=False
+        cli, [command, *ARGUMENTS, *options, "--output", str(output)], standalone_mode=False
     )
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([output])

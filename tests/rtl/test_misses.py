@@ -20,7 +20,7 @@ from tests.rtl.test_cores import IBEX, VEXRISCV, measured
 
 pytestmark = pytest.mark.counted
 BENCHES = ("micro/task-switch-sampled", "perf/activate", "itc/semaphore-counting-to-higher")
-WORDS = 8  # of a line
+WORDS_OF_A_LINE = 8  # of a line
 
 # Two rounds of the same code: eight loads, each of a line, and lines of code from 1 to 9: 64
 # instructions of four bytes fill eight, and END begins the ninth.
@@ -83,7 +83,7 @@ def test_lines_of_known_code_are_counted_one_by_one(tmp_path: Path) -> None:
     }
     waiting = known(tmp_path, 5)
     assert waiting.misses["icache-misses"].tolist() == [9, 0]
-    assert (waiting.spans - record.spans).tolist() == [9 * WORDS * 5, 0]
+    assert (waiting.spans - record.spans).tolist() == [9 * WORDS_OF_A_LINE * 5, 0]
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_wait_state_costs_a_cycle_for_each_word_of_the_lines(
     usual = [Counter(each[1:]).most_common(1)[0][0] for each in (none, some)]
     for quick, slow in ((none[0], some[0]), usual):
         assert slow[1:] == quick[1:]
-        assert slow[0] - quick[0] == 4 * WORDS * quick[1]
+        assert slow[0] - quick[0] == 4 * WORDS_OF_A_LINE * quick[1]
 
 
 def test_two_runs_count_the_same_bytes(scoped: dict[int, Run], tmp_path: Path) -> None:

@@ -66,8 +66,8 @@ def seen(
     """A board, what it said, and the stores to its pins."""
     board, trace = request.param, tmp_path_factory.mktemp(request.param) / "trace"
     folder = build(board, instrument="pins")
-    analysed = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
-    said = boot(folder, board, PLAN, made=analysed)
+    made = partial(WithAnalyser, register=declared(board)["REGISTER"], trace=trace)
+    said = boot(folder, board, PLAN, made=made)
     return board, said, scope.read_trace(trace).events
 
 

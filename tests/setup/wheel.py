@@ -14,7 +14,7 @@ from kadenz.user_cache import user_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 # Packages of the tests' environment that belong to kadenz or to the installer.
-_OWN = ("kadenz", "__editable__", "pip", "setuptools", "_distutils")
+_LEFT_OUT = ("kadenz", "__editable__", "pip", "setuptools", "_distutils")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def install(folder: Path) -> Installed:
     packages, venv, cache = folder / "packages", folder / "venv", folder / "cache"
     packages.mkdir()
     for entry in Path(next(path for path in sys.path if path.endswith("site-packages"))).iterdir():
-        if not entry.name.startswith(_OWN) and entry.suffix != ".pth":
+        if not entry.name.startswith(_LEFT_OUT) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     (cache / "kadenz").mkdir(parents=True)
     for entry in user_cache().iterdir():

@@ -188,7 +188,7 @@ KEY_VALUES = {
     "bus": ("interface=eth1,layout=a=b.toml", 'layout="a,""b""",interface=lo'),
     "wait_states": ("rom=0,1,4,ram=2",),
 }
-WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
+ARGUMENTS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
     "limit": (
         parse_limit,
         (
@@ -216,14 +216,14 @@ WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
 }
 
 
-def _words() -> Sequence[Files]:
-    return [{name: text.encode()} for name, (_, texts) in WORDS.items() for text in texts]
+def _arguments() -> Sequence[Files]:
+    return [{name: text.encode()} for name, (_, texts) in ARGUMENTS.items() for text in texts]
 
 
-def _read_words(given: Path, _: Path) -> None:
+def _read_argument(given: Path, _: Path) -> None:
     for file in given.iterdir():
         text = os.fsdecode(file.read_bytes().replace(b"\0", b""))  # no argument has a NUL
-        WORDS[file.name][0](text)
+        ARGUMENTS[file.name][0](text)
 
 
 PARSERS = {
@@ -246,5 +246,5 @@ PARSERS = {
     "lab": Parser(_labs, _read_lab, 2_000),
     "budget": Parser(_task_sets, _budget, 4_000),
     "published": Parser(_published, _read_published, 30_000),
-    "words": Parser(_words, _read_words, 100_000),
+    "words": Parser(_arguments, _read_argument, 100_000),
 }
