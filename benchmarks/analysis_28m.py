@@ -178,22 +178,22 @@ def analyse(folder: Path) -> None:
     record = run.manifest.records[0]
     samples = [timed("read", run.samples, record, lane) for lane in record.lanes]
     names = [lane.name for lane in record.lanes]
-    size = max(one.size for one in samples)
+    size = max(lane.size for lane in samples)
 
-    def one(place: int) -> str:
+    def figures(place: int) -> str:
         return analyse_lane(names[place], samples[place], record.cold, timed)
 
     def side(number: int) -> Any:
         runs = [lane[record.cold :] for lane in samples[2 * number : 2 * number + 2]]
         return timed("compare", side_of, runs, statistic=0.99, seed=(1, number))
 
-    print("\n".join(side_by_side(one, range(len(samples)), size)))
+    print("\n".join(side_by_side(figures, range(len(samples)), size)))
     base, candidate = side_by_side(side, range(2), size)
     verdict = timed("compare", judge, base, candidate, statistic=0.99, threshold=0.05)
     print(f"lanes 0, 1 against 2, 3 at p99: {verdict.verdict}, ratio {verdict.ratio}")
     for name, seconds in sorted(timed.spent.items(), key=lambda item: -item[1]):
         print(f"  {name:16} {seconds:7.3f} s of CPU")
-    total = sum(one.size for one in samples)
+    total = sum(lane.size for lane in samples)
     print(f"statistics of {total:,} samples: {time.perf_counter() - began:.2f} s")
 
 

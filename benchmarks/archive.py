@@ -39,13 +39,13 @@ def fill(folder: Path, runs: int, samples: int) -> None:
     started = time.monotonic()
     for number in range(runs):
         target = (LINUX, STM32F4)[number % 2]
-        made = manifest(target, id=f"run-{number:05d}")
-        made.created = (
+        document = manifest(target, id=f"run-{number:05d}")
+        document.created = (
             f"{2024 + number % 24 // 12}-{number % 12 + 1:02d}-01T00:00:{number % 60:02d}Z"
         )
         lanes = {f"core{lane}": nanoseconds(21_000, samples // 4, rng) for lane in range(4)}
         with tempfile.TemporaryDirectory() as scratch:
-            run = write_run(Path(scratch), made, [Point("cyclic/wakeup-latency", lanes)])
+            run = write_run(Path(scratch), document, [Point("cyclic/wakeup-latency", lanes)])
             add(place, read_run(run), label="main")
         if number % 50 == 49:
             print(f"{number + 1} runs added, {time.monotonic() - started:.0f} s", file=sys.stderr)

@@ -181,10 +181,10 @@ def trial(case: Case, samples: int, number: int) -> tuple[str, bool, str]:
     for factor in (1.0, 1.1 if "10 %" in case.name else SHIFT):
         levels = case.level, case.level * factor
         pair = [side(rng, case, samples, level) for level in levels]
-        made = compare(
+        comparison = compare(
             *pair, statistic=case.statistic, between_runs=case.told, step=case.step, seed=number + 1
         )
-        said.append(made)
+        said.append(comparison)
     same, shifted = said
     apart = same.ratio is not None and not same.ratio.covers(1.0)
     return same.verdict, apart, shifted.verdict
@@ -202,7 +202,7 @@ def many_points(samples: int, number: int) -> tuple[bool, bool, int, int]:
     rng = np.random.default_rng([20261122, number])
     answers: list[tuple[bool, bool, int]] = []
     for changed in (0, POINTS // 5):
-        made = [
+        comparisons = [
             compare(
                 [skewed(rng, samples, 100.0)],
                 [skewed(rng, samples, 100.0 * (SHIFT if i < changed else 1.0))],
@@ -211,8 +211,8 @@ def many_points(samples: int, number: int) -> tuple[bool, bool, int, int]:
             )
             for i in range(POINTS)
         ]
-        called = [one.verdict in ("better", "worse") for one in made]
-        kept = holm([one.p_changed or 0.0 for one in made]) <= 0.05
+        called = [comparison.verdict in ("better", "worse") for comparison in comparisons]
+        kept = holm([comparison.p_changed or 0.0 for comparison in comparisons]) <= 0.05
         both = [c and bool(k) for c, k in zip(called, kept, strict=True)]
         answers.append((any(called[changed:]), any(both[changed:]), sum(both[:changed])))
     return answers[0][0], answers[0][1], answers[1][2], POINTS // 5
@@ -250,12 +250,12 @@ def of_runs(logs: Floats) -> Side:
 def call(base: Floats, cand: Floats) -> Floats:
     """Adjusted p-values of a call: logarithms (m, r) of m points in r runs a side."""
     sides = [[of_runs(row) for row in logs] for logs in (base, cand)]
-    spreads = moderated([[logs for one in row if (logs := one.logs)] for row in sides])
-    made = [
+    spreads = moderated([[logs for point in row if (logs := point.logs)] for row in sides])
+    comparisons = [
         judge(a, b, statistic="median", threshold=THRESHOLD_OF_MANY, spreads=(left, right))
         for a, b, left, right in zip(*sides, *spreads, strict=True)
     ]
-    return holm([one.p_changed or 0.0 for one in made])
+    return holm([point.p_changed or 0.0 for point in comparisons])
 
 
 def rounds_call(line: Rounds, rounds: int, points: int, shared: float, number: int) -> list[bool]:
@@ -264,12 +264,12 @@ def rounds_call(line: Rounds, rounds: int, points: int, shared: float, number: i
     The spread differs from point to point by a factor of 1.5 (sd), and is at most a factor of 2.
     """
     rng = np.random.default_rng([20261123, number])
-    own = np.exp(math.log(1.5) * rng.standard_normal((points, 1)))
+    deviations = np.exp(math.log(1.5) * rng.standard_normal((points, 1)))
 
     def logs(spread: float) -> Floats:
         common = rng.standard_normal((1, rounds))
         alone = rng.standard_normal((points, rounds))
-        sd = np.minimum(spread * own, math.log(2.0))
+        sd = np.minimum(spread * deviations, math.log(2.0))
         return np.asarray(sd * (math.sqrt(shared) * common + math.sqrt(1.0 - shared) * alone))
 
     base, cand = logs(line.left), logs(line.right)
@@ -293,10 +293,10 @@ def rounds_table(calls: int, pool: ProcessPoolExecutor) -> bool:
             for rounds in (2, 3, 5):
                 work = partial(rounds_call, line, rounds, points, shared)
                 said = list(pool.map(work, range(calls), chunksize=50))
-                false, found = (sum(one[i] for one in said) for i in (0, 1))
+                false, detected = (sum(counts[i] for counts in said) for i in (0, 1))
                 holds = holds and (false == 0 or beta.ppf(0.025, false, calls - false + 1) <= 0.05)
                 most = max(most, false / calls)
-                cells.append(f"{100 * false / calls:.1f} % / {100 * found / calls:.0f} %")
+                cells.append(f"{100 * false / calls:.1f} % / {100 * detected / calls:.0f} %")
             change = f"{line.change:g} times"
             together = f"{100 * shared:.0f} %"
             print(
@@ -336,10 +336,10 @@ def main() -> int:
             )
             false = sum(pair[0] in ("better", "worse") for pair in said)
             apart = sum(pair[1] for pair in said)
-            found = sum(pair[2] == "worse" for pair in said)
+            detected = sum(pair[2] == "worse" for pair in said)
             seldom, often = MOST_FALSE * options.pairs, LEAST_FOUND * options.pairs
             holds = {
-                "both": false <= seldom and found >= often,
+                "both": false <= seldom and detected >= often,
                 "false alarms": false <= seldom,
                 "nothing": True,
             }[case.required]
@@ -350,20 +350,20 @@ def main() -> int:
             print(
                 f"| {case.name} | {name} | {case.runs} | {rate(apart, options.pairs)} "
                 f"| {rate(false, options.pairs)} "
-                f"| {rate(found, options.pairs)} | {verdict} |",
+                f"| {rate(detected, options.pairs)} | {verdict} |",
                 flush=True,
             )
         if not options.only and options.calls:
             calls = list(pool.map(partial(many_points, options.samples), range(options.calls)))
             bare, held = sum(c[0] for c in calls), sum(c[1] for c in calls)
-            found, of = sum(c[2] for c in calls), sum(c[3] for c in calls)
+            detected, of = sum(c[2] for c in calls), sum(c[3] for c in calls)
             print(
                 f"\n{options.calls} calls with {POINTS} points each, {options.samples:,} "
                 "samples per run; a false alarm is any wrong verdict in a call"
             )
             print("\n| | calls with a false alarm | 5 % found at a point |\n|---|---|---|")
             print(f"| each point on its own | {rate(bare, options.calls)} | |")
-            print(f"| all together (Holm) | {rate(held, options.calls)} | {rate(found, of)} |")
+            print(f"| all together (Holm) | {rate(held, options.calls)} | {rate(detected, of)} |")
     for case in failed:
         print(f"FAILED: {case.name}, {case.statistic}, {case.runs} a side")
     return 1 if failed else 0

@@ -68,9 +68,9 @@ def spans(board: str, instrument: str, samples: int) -> dict[str, Floats]:
         slow = msgspec.structs.replace(rtl, timer_divider=SLOW_TIMER)
         target = RtlTarget(slow, 1, image.elf, {}, scoped=True)
     else:
-        made = make_target(name, instrument, image, Setup())
-        assert isinstance(made, ScopedQemuTarget)
-        target = made
+        scoped = make_target(name, instrument, image, Setup())
+        assert isinstance(scoped, ScopedQemuTarget)
+        target = scoped
     _seconds(target, plan_text(points))
     return {point.bench: target.records[point.id].spans.astype(float) for point in points}
 
@@ -98,11 +98,11 @@ def errors(board: str, samples: int) -> bool:
     return float(np.median(off)) < median_limit and float(off.max()) <= largest_limit
 
 
-def _row(name: str, found: Floats, median: str) -> str:
-    low, middle, high = np.percentile(found, [5, 50, 95])
-    largest = found[np.argmax(np.abs(found))]
+def _row(name: str, deviations: Floats, median: str) -> str:
+    low, middle, high = np.percentile(deviations, [5, 50, 95])
+    largest = deviations[np.argmax(np.abs(deviations))]
     shares = " | ".join(f"{value:+.2%}" for value in (low, middle, high, largest))
-    return f"| {name} | {found.size} | {median} | {shares} |"
+    return f"| {name} | {deviations.size} | {median} | {shares} |"
 
 
 def _seconds(target: Target, plan: str) -> float:

@@ -31,9 +31,9 @@ class Farm:
     """A scheduler with `workers` workers, one execution each."""
 
     def __init__(self, folder: Path, workers: int) -> None:
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
         address = f"tcp://127.0.0.1:{port}"
         self.config = folder / f"farm-{workers}.toml"
         self.config.write_text(f'[dask]\nscheduler = "{address}"\n')
@@ -42,18 +42,18 @@ class Farm:
             self._all.append(self._start("worker", address, "--processors", "1", until="worker at"))
 
     def close(self) -> None:
-        for one in self._all:
-            one.send_signal(signal.SIGTERM)
-        for one in self._all:
-            one.wait()
+        for process in self._all:
+            process.send_signal(signal.SIGTERM)
+        for process in self._all:
+            process.wait()
 
-    def _start(self, *words: str, until: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen([KADENZ, "farm", *words], stderr=subprocess.PIPE, text=True)
+    def _start(self, *arguments: str, until: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen([KADENZ, "farm", *arguments], stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
         for line in process.stderr:
             if until in line:
                 return process
-        raise SystemExit(f"kadenz farm {' '.join(words)} ended")
+        raise SystemExit(f"kadenz farm {' '.join(arguments)} ended")
 
 
 def seconds(farm: Farm, output: Path, points: int, samples: int) -> float:
@@ -91,9 +91,9 @@ def main() -> None:
     first = statistics.median(times[asked.workers[0]])
     print(f"{asked.points} points of {asked.samples} samples, load before {load:.1f}\n")
     print("| workers | median | best | speed |\n|---|---|---|---|")
-    for count, found in times.items():
-        middle = statistics.median(found)
-        print(f"| {count} | {middle:.1f} s | {min(found):.1f} s | {first / middle:.2f} |")
+    for count, durations in times.items():
+        middle = statistics.median(durations)
+        print(f"| {count} | {middle:.1f} s | {min(durations):.1f} s | {first / middle:.2f} |")
     print(f"\nanswer: {count} workers: {first / middle:.2f} times the speed of one")
 
 

@@ -25,7 +25,7 @@ from kadenz.lab.plan import Point, plan_text
 from kadenz.targets.rtl import RtlTarget
 
 TARGET = parse_target("freertos/vexriscv@rtl")
-WORDS = 8  # of a line: each waits
+WORDS_OF_A_LINE = 8  # of a line: each waits
 CODE, DATA = 11, 12  # cycles of a line without wait states: docs/explanation/cycle-models.md
 NUMBER = 10  # of the record
 
@@ -87,7 +87,7 @@ def row(which: Which, none: Measured, some: Measured, waits: int) -> str:
     longer = some.first.cycles - some.usual.cycles
     same = none.first[1:] == some.first[1:] and none.usual[1:] == some.usual[1:]
     waited = longer - more.cycles
-    lines = f"{waited / (WORDS * waits):g}" if same else "other lines"
+    lines = f"{waited / (WORDS_OF_A_LINE * waits):g}" if same else "other lines"
     filled = CODE * more.code + DATA * more.data
     cells = (none.usual, none.first, f"{more.cycles:,}", f"{filled:,}", f"{longer:,}", lines)
     return f"| {name} | {' | '.join(map(str, cells))} |"
@@ -105,7 +105,7 @@ def main() -> int:
         *("usual", "usual, lines of code, data", "first", "first, lines of code, data"),
         *("first − usual", f"by {CODE} and {DATA} a line"),
         f"first − usual, {options.waits} wait states",
-        f"waits ÷ {WORDS * options.waits}",
+        f"waits ÷ {WORDS_OF_A_LINE * options.waits}",
     )
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     for which in BENCHMARKS:

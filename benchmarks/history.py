@@ -53,12 +53,12 @@ def main() -> None:
         alarms = count(many, lambda rng, share=share: correlated(rng, share), bool)  # type: ignore[misc]
         print(f"| no change, neighbours correlated {share} | {alarms:.1%} of {many} |")
     for size in (2.0, 3.0):
-        found = count(
+        share_found = count(
             many,
             lambda rng, size=size: correlated(rng, 0.0) + size * (np.arange(RUNS) >= AT),  # type: ignore[misc]
-            lambda changes: any(one.first <= AT <= one.last for one in changes),
+            lambda changes: any(change.first <= AT <= change.last for change in changes),
         )
-        print(f"| a step of {size:.0f} sd, with its place | {found:.1%} of {many} |")
+        print(f"| a step of {size:.0f} sd, with its place | {share_found:.1%} of {many} |")
 
 
 if __name__ == "__main__":

@@ -22,10 +22,10 @@ from truth import mazzi2021, studies
 from truth.kernels import Kernel, given, kernels
 from truth.rows import HEADS
 from truth.spans import Parameters
-from truth.variants import OWN, optimised
+from truth.variants import USUAL_LEVEL, optimised
 
 # How mazzi2021's FreeRTOS may have been compiled: Arm's compiler is not available here.
-OPTIMISATIONS = (OWN, "-O3", "-Os")
+OPTIMISATIONS = (USUAL_LEVEL, "-O3", "-Os")
 NAMES = (*dict.fromkeys(study.paper for study in studies.STUDIES), mazzi2021.NAME)
 
 
@@ -48,7 +48,7 @@ def sweep(trees: Sequence[tuple[str, Path]], optimisations: Sequence[str]) -> No
             for kernel in known:
                 print_metrics(kernel, f"{by}, 2 wait states", mazzi2021.AT_80_MHZ)
     for kernel in known:
-        print_metrics(kernel, f"{OWN}, 0 to 2 wait states", mazzi2021.UP_TO_80_MHZ)
+        print_metrics(kernel, f"{USUAL_LEVEL}, 0 to 2 wait states", mazzi2021.UP_TO_80_MHZ)
     printed = " | ".join(f"{row.value:,.1f}" for row in means.values())
     print(f"| V10.2.0, published | Arm's compiler | {printed} |")
 

@@ -61,14 +61,14 @@ def cost(rounds: int) -> None:
     best = {name: [float("inf"), float("inf")] for name in parts}
     for _ in range(rounds):
         for name, run in parts.items():
-            wall, own = time.perf_counter(), time.process_time()
+            wall, busy = time.perf_counter(), time.process_time()
             run()
-            took = time.perf_counter() - wall, time.process_time() - own
+            took = time.perf_counter() - wall, time.process_time() - busy
             best[name] = [min(a, b) for a, b in zip(best[name], took, strict=True)]
     reference = best["peer: polyfit, uniform_filter1d, rfft"][1]
     print(f"\n| {N:,} edges | processor, s | wall, s | ratio |\n|---|---|---|---|")
-    for name, (wall, own) in best.items():
-        print(f"| {name} | {own:.2f} | {wall:.2f} | {own / reference:.1f} |")
+    for name, (wall, busy) in best.items():
+        print(f"| {name} | {busy:.2f} | {wall:.2f} | {busy / reference:.1f} |")
     took = best["all of it (`decompose`)"][1]
     print(f"\nanswer: all of it for {N:,} edges in {took:.2f} s of processor time")
 
@@ -108,9 +108,9 @@ def false_alarms(simulations: int, n: int = 20_000) -> None:
     print("\n| series without a period | strikes named | waves named |\n|---|---|---|")
     for name, make in NO_PERIOD.items():
         rng = np.random.default_rng(2)
-        found = [find_disturbances(make(rng, n), alpha=0.01) for _ in range(simulations)]
-        trains = sum(bool(one.periodic) for one in found)
-        waves = sum(bool(one.waves) for one in found)
+        disturbances = [find_disturbances(make(rng, n), alpha=0.01) for _ in range(simulations)]
+        trains = sum(bool(disturbance.periodic) for disturbance in disturbances)
+        waves = sum(bool(disturbance.waves) for disturbance in disturbances)
         print(f"| {name} | {trains} of {simulations} | {waves} of {simulations} |", flush=True)
 
 
@@ -121,8 +121,8 @@ def rate_coverage(simulations: int) -> None:
         inside = 0
         for _ in range(simulations):
             times = 1e6 * np.arange(n) + 5e3 * ar1(rng, n, phi)
-            made = separate_drift(times, nominal_period=1e6, replicates=400)
-            inside += made.rate_error_ppm is not None and made.rate_error_ppm.covers(0.0)
+            drift = separate_drift(times, nominal_period=1e6, replicates=400)
+            inside += drift.rate_error_ppm is not None and drift.rate_error_ppm.covers(0.0)
         worth = n * (1.0 - phi) / (1.0 + phi)
         print(f"| {phi}, {n:,} | {worth:,.0f} | {inside / simulations:.1%} |", flush=True)
 
@@ -154,7 +154,10 @@ def tail_coverage(simulations: int, n: int = 20_000) -> None:
             tail = fit_tail(make(rng, n), seed=number)
             if not tail.refusal:
                 kept += 1
-                inside += [one.level.covers(float(truth(one.samples))) for one in tail.levels]
+                inside += [
+                    exceedance.level.covers(float(truth(exceedance.samples)))
+                    for exceedance in tail.levels
+                ]
         shares = " | ".join(f"{share:.1%}" for share in inside / max(kept, 1))
         print(f"| {name} | {shares} | {1.0 - kept / simulations:.1%} |", flush=True)
 

@@ -66,8 +66,8 @@ def ours(program: Path, line: str, statistic: str) -> tuple[float, str]:
     record = measure(program, line)
     values = record.together()
     value = np.median(values) if statistic == "median" else values.mean()
-    words = ", ".join(f"{record.count(what)} {what}" for what in ("taken", "missed", "overrun"))
-    return float(value) / 1e3, words
+    counts = ", ".join(f"{record.count(what)} {what}" for what in ("taken", "missed", "overrun"))
+    return float(value) / 1e3, counts
 
 
 def cyclictest(seconds: int) -> tuple[float, str]:
@@ -162,7 +162,7 @@ def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, flo
         ("itc/semaphore-counting-to-higher", PERIOD_US, f"core_a={cpu} core_b={cpu}"),
         ("itc/semaphore-counting-to-higher", 50, f"core_a={cpu} core_b={cpu}"),
     )
-    found = [
+    medians = [
         (
             f"{name}, every {period} us, after the sleep",
             ours(program, f"{name} id=1 samples={count} period_us={period} {params}", "mean")[0],
@@ -170,7 +170,7 @@ def without_a_peer(program: Path, seconds: int, cpu: int) -> list[tuple[str, flo
         for name, period, params in lines
     ]
     peer = ["ptsematest", "-p95", f"-a{cpu}", f"-i{PERIOD_US}", f"-D{seconds}", "-q"]
-    return [*found, ("ptsematest, every 1000 us, after an exchange", receiver_mean(peer)[0])]
+    return [*medians, ("ptsematest, every 1000 us, after an exchange", receiver_mean(peer)[0])]
 
 
 def main() -> int:
@@ -190,11 +190,11 @@ def main() -> int:
         figures: tuple[list[float], list[float]] = ([], [])
         for turn in range(arguments.rounds):
             for side, run in enumerate((pair.ours, pair.peer)):
-                value, words = run()
+                value, counts = run()
                 if not SENSE_US[0] < value < SENSE_US[1]:
                     sys.exit(f"{pair.title}: {value:.2f} us is implausible")
                 figures[side].append(value)
-                notes.append(f"{pair.title}, round {turn + 1}, {('ours', 'peer')[side]}: {words}")
+                notes.append(f"{pair.title}, round {turn + 1}, {('ours', 'peer')[side]}: {counts}")
         mine, theirs = (np.median(side) for side in figures)
         each = [" ".join(f"{value:.2f}" for value in side) for side in figures]
         sides = f"{mine:.2f} ({each[0]}) | {theirs:.2f} ({each[1]})"

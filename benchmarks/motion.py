@@ -119,7 +119,7 @@ def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
     loop.planned += planned
     # A cycle without an answer has no frame time; a skipped cycle has no values at all.
     loop.missed += max(missed)
-    first = next(int(found[1]) for text in kept.texts if (found := FIRST.search(text)))
+    first = next(int(match[1]) for text in kept.texts if (match := FIRST.search(text)))
     loop.reported = (loop.reported or 0) + reported_cycles(kept.texts, first, first + planned)
 
 
@@ -127,12 +127,12 @@ def reported_cycles(texts: list[str], first: int, end: int) -> int:
     """Cycles from `first` up to `end` (exclusive) reported as skipped or unanswered."""
     named: set[int] = set()
     for text in texts:
-        if found := SKIPPED.search(text):
+        if match := SKIPPED.search(text):
             # Reported in the next cycle that took place.
-            back, count = int(found[1]), int(found[2])
+            back, count = int(match[1]), int(match[2])
             named.update(range(back - count, back))
-        elif found := LOST.search(text):
-            named.add(int(found[1]))
+        elif match := LOST.search(text):
+            named.add(int(match[1]))
     return sum(first <= cycle < end for cycle in named)
 
 

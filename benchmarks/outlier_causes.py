@@ -35,25 +35,25 @@ def main() -> None:
         events = anything = 0
         for number in range(series):
             beside = companions(rng, N)
-            made = common_causes(latencies(rng, N, phi), beside, places=("cpu",), seed=number)
-            events += bool(made.common)
-            anything += not made.nothing
+            causes = common_causes(latencies(rng, N, phi), beside, places=("cpu",), seed=number)
+            events += bool(causes.common)
+            anything += not causes.nothing
         print(f"{phi:15}  {100 * events / series:4.1f} %  {100 * anything / series:6.1f} %")
     rng = np.random.default_rng(4)
-    found = 0
+    named = 0
     for number in range(series):
         samples, beside = latencies(rng, N, 0.9), companions(rng, N)
         struck = rng.choice(N, STRIKES, replace=False)
         samples[struck] += 20_000.0
         beside["involuntary-switches"][struck] += 1
-        made = common_causes(samples, beside, places=("cpu",), seed=number)
-        found += bool(made.common) and made.common[0].name == "involuntary-switches"
-    print(f"planted beside {STRIKES} of the 20 worst: named first in {100 * found / series:.1f} %")
+        causes = common_causes(samples, beside, places=("cpu",), seed=number)
+        named += bool(causes.common) and causes.common[0].name == "involuntary-switches"
+    print(f"planted beside {STRIKES} of the 20 worst: named first in {100 * named / series:.1f} %")
     samples, beside = latencies(rng, 1_000_000, 0.9), companions(rng, 1_000_000)
     begun = time.process_time()
-    made = common_causes(samples, beside, places=("cpu",))
+    causes = common_causes(samples, beside, places=("cpu",))
     took = time.process_time() - begun
-    print(f"a million samples, {made.asked} questions: {took:.2f} s of one processor")
+    print(f"a million samples, {causes.asked} questions: {took:.2f} s of one processor")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ class Turn:
     whole_s: float  # processor time of the process from its start to its end
     reading_s: float = 0.0  # processor time of the lab for its frames
     samples: int = 0
-    words: str = ""
+    misses: str = ""
 
 
 @dataclass
@@ -110,9 +110,9 @@ def _once(jobs: Sequence[Job], seconds: int) -> list[Cost]:
         files = [stack.enter_context(tempfile.TemporaryFile()) for _ in jobs]
         processes = [_start(job, file) for job, file in zip(jobs, files, strict=True)]
         time.sleep(MARGIN_S)
-        marks = [[(time.monotonic_ns(), processor_ns(one.pid)) for one in processes]]
+        marks = [[(time.monotonic_ns(), processor_ns(process.pid)) for process in processes]]
         time.sleep(seconds - 2 * MARGIN_S)
-        marks.append([(time.monotonic_ns(), processor_ns(one.pid)) for one in processes])
+        marks.append([(time.monotonic_ns(), processor_ns(process.pid)) for process in processes])
         costs = []
         for number, (process, file) in enumerate(zip(processes, files, strict=True)):
             _, status, usage = os.wait4(process.pid, 0)
@@ -162,7 +162,7 @@ def our_turn(cost: Cost) -> Turn:
         whole_s=cost.whole_s,
         reading_s=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         samples=record.count("taken"),
-        words=f"{record.count('missed')} missed",
+        misses=f"{record.count('missed')} missed",
     )
 
 
@@ -177,7 +177,11 @@ def peer_turn(cost: Cost) -> Turn:
     total = int(counts.sum()) + (sum(map(int, over.group(1).split())) if over else 0)
     median_ns = rows[np.searchsorted(np.cumsum(counts), total / 2), 0]
     return Turn(
-        float(median_ns) / 1e3, cost.busy, cost.whole_s, samples=total, words="missed: not reported"
+        float(median_ns) / 1e3,
+        cost.busy,
+        cost.whole_s,
+        samples=total,
+        misses="missed: not reported",
     )
 
 
@@ -236,13 +240,13 @@ def main() -> int:
     print("\nSimultaneously on the same CPUs:\n")
     print("\n".join(cost_table(pair, cpus)) + "\n")
     for name, side in sides.items():
-        print(f"{name}: " + ", ".join(f"{t.samples} samples, {t.words}" for t in side.turns))
+        print(f"{name}: " + ", ".join(f"{t.samples} samples, {t.misses}" for t in side.turns))
     bare, peer = pair[SIDES[0]], pair[SIDES[1]]
     ratios = [o.busy / p.busy for o, p in zip(bare.turns, peer.turns, strict=True)]
     ratio = float(np.median(ratios))
     less = ratio <= 1.0
-    words = " ".join(f"{one:.2f}" for one in sorted(ratios))
-    print(f"\nCPU of kadenz over cyclictest, by pair: median {ratio:.3f} ({words})")
+    by_pair = " ".join(f"{of_pair:.2f}" for of_pair in sorted(ratios))
+    print(f"\nCPU of kadenz over cyclictest, by pair: median {ratio:.3f} ({by_pair})")
     near = abs(sides[SIDES[0]].middle("median_us") / sides[SIDES[1]].middle("median_us") - 1) <= 0.1
     print(f"\nanswer: {ratio:.2f} of the CPU time of cyclictest")
     print(f"CPU at most that of cyclictest, simultaneous runs: {'yes' if less else 'NO'}")

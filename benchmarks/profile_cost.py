@@ -32,7 +32,7 @@ MOST_SIMULATED = 100
 TARGETS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated", "freertos/ibex@rtl")
 
 
-def seconds(command: str, words: list[str]) -> float:
+def seconds(command: str, arguments: list[str]) -> float:
     """Processor time of one call and its children."""
     program = [
         sys.executable,
@@ -40,7 +40,7 @@ def seconds(command: str, words: list[str]) -> float:
         "from kadenz.cli import main; main()",
         command,
         "--fresh",
-        *words,
+        *arguments,
     ]
     with tempfile.TemporaryDirectory() as folder:
         begin = _children()
@@ -57,22 +57,22 @@ def points(target: str, most: int) -> list[tuple[str, int, int]]:
     """The points of a target; `most`: samples and iterations of one, at most."""
     simulated = target.endswith("@rtl")
     samples = min(most, MOST_SIMULATED) if simulated else most
-    found = [
+    reduced = [
         (bench, min(count, samples), min(iterations, samples))
         for bench, count, iterations in POINTS
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(reduced))
 
 
 def measured(target: str, point: tuple[str, int, int], rounds: int) -> float:
     """Prints the row of a point; the ratio."""
     bench, samples, iterations = point
-    words = [bench, "--target", target, "--set", f"samples={samples}"]
-    words += ["--set", f"iterations={iterations}"] if iterations else []
+    arguments = [bench, "--target", target, "--set", f"samples={samples}"]
+    arguments += ["--set", f"iterations={iterations}"] if iterations else []
     best = {"run": 1e9, "profile": 1e9}
     for _ in range(rounds):
         for command, known in best.items():
-            best[command] = min(known, seconds(command, words))
+            best[command] = min(known, seconds(command, arguments))
     plain, profile = best["run"], best["profile"]
     name = f"`{bench}`" + (f", {iterations} iterations" if iterations else "")
     print(

@@ -75,7 +75,7 @@ def measure(machine: Machine, points: Sequence[Point], waits: Mapping[str, int])
     tier = board.tier.rtl
     assert tier is not None
     if machine.ports:
-        alone = [msgspec.structs.replace(one, shared=False) for one in tier.memory]
+        alone = [msgspec.structs.replace(memory, shared=False) for memory in tier.memory]
         tier = msgspec.structs.replace(tier, memory=tuple(alone))
     image = build_image(parse_target(f"freertos/{machine.board}@rtl"), "scope")
     target = RtlTarget(tier, board.cores, image.elf, waits, scoped=True)
@@ -86,7 +86,11 @@ def measure(machine: Machine, points: Sequence[Point], waits: Mapping[str, int])
     simulated = re.search(r"cycles: (\d+) run", target.close())
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return Measured(
-        {n: float(np.median(one.spans)) for n, one in target.records.items() if one.spans.size},
+        {
+            n: float(np.median(record.spans))
+            for n, record in target.records.items()
+            if record.spans.size
+        },
         int(simulated[1]) if simulated else 0,
         after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
     )
@@ -101,7 +105,7 @@ def print_table(heads: Sequence[str], rows: Mapping[str, Sequence[str]]) -> None
 
 def there(board: str | None) -> list[Machine]:
     """Machines, or those of one board, whose Verilog is on this machine."""
-    found = []
+    available = []
     for machine in MACHINES:
         if board not in (None, machine.board):
             continue
@@ -112,26 +116,31 @@ def there(board: str | None) -> list[Machine]:
         except ToolMissing as missing:
             print(f"{machine.name}: {missing}")
             continue
-        found.append(machine)
-    return found
+        available.append(machine)
+    return available
 
 
 def at_zero_wait_states(machines: Sequence[Machine], samples: int) -> None:
     """Prints what every benchmark takes on every machine, and the speed of the simulation."""
     points = [Point(10 + i, bench, samples) for i, bench in enumerate(ON_ONE_CORE)]
     other = [Point(30 + i, b, samples, params={"core_b": 1}) for i, b in enumerate(ACROSS)]
-    found = {machine: measure(machine, [*points, *other], {}) for machine in machines}
+    results = {machine: measure(machine, [*points, *other], {}) for machine in machines}
     names = {point.id: f"`{point.bench}`" for point in points}
     names |= {point.id: f"`{point.bench}`, from core 0 to core 1" for point in other}
     rows = {
-        name: [f"{one.medians[n]:,.0f}" if n in one.medians else "" for one in found.values()]
+        name: [
+            f"{result.medians[n]:,.0f}" if n in result.medians else ""
+            for result in results.values()
+        ]
         for n, name in names.items()
     }
-    rows["simulated, million cycles"] = [f"{one.cycles / 1e6:,.1f}" for one in found.values()]
-    rows["million cycles in a second of processor time"] = [
-        f"{one.cycles / 1e6 / one.seconds:,.2f}" for one in found.values()
+    rows["simulated, million cycles"] = [
+        f"{result.cycles / 1e6:,.1f}" for result in results.values()
     ]
-    speeds = [one.cycles / 1e6 / one.seconds for one in found.values()]
+    rows["million cycles in a second of processor time"] = [
+        f"{result.cycles / 1e6 / result.seconds:,.2f}" for result in results.values()
+    ]
+    speeds = [result.cycles / 1e6 / result.seconds for result in results.values()]
     print(
         f"answer: {min(speeds):.1f} to {max(speeds):.1f} million cycles in a second of processor "
         "time"
@@ -139,8 +148,8 @@ def at_zero_wait_states(machines: Sequence[Machine], samples: int) -> None:
     heads = ["cycles, median", *(machine.name for machine in machines)]
     if {"ibex", "ibex2"} <= set(heads):
         heads.append("ibex2 / ibex")  # the cost of the kernel for several cores
-        one, two = found[Machine("ibex")].medians, found[Machine("ibex2")].medians
-        ratios = {name: f"{two[n] / one[n]:.1f}" for n, name in names.items() if n in one}
+        single, dual = results[Machine("ibex")].medians, results[Machine("ibex2")].medians
+        ratios = {name: f"{dual[n] / single[n]:.1f}" for n, name in names.items() if n in single}
         rows = {name: [*cells, ratios.get(name, "")] for name, cells in rows.items()}
     print_table(heads, rows)
 
@@ -151,9 +160,11 @@ def by_wait_states(machines: Sequence[Machine], samples: int) -> None:
     for machine in machines:
         if inventory.board(machine.board).cores > 1:
             continue
-        found = [measure(machine, points, {"rom": wait}).medians for wait in WAITS]
+        medians = [measure(machine, points, {"rom": wait}).medians for wait in WAITS]
         rows = {
-            f"`{point.bench}`": [f"{one[point.id]:,.0f}" for one in found if point.id in one]
+            f"`{point.bench}`": [
+                f"{by_point[point.id]:,.0f}" for by_point in medians if point.id in by_point
+            ]
             for point in points
         }
         print_table([f"{machine.name}, wait states of the ROM", *map(str, WAITS)], rows)

@@ -37,19 +37,19 @@ LEAST_WORK = 200  # instructions; a job without a loop takes fewer
 
 def uunifast(random: np.random.Generator, tasks: int, total: float) -> list[float]:
     """Utilisations (tasks,) that add up to `total`, uniformly distributed."""
-    left, found = total, []
+    left, utilisations = total, []
     for remaining in range(tasks - 1, 0, -1):
         following = left * random.random() ** (1.0 / remaining)
-        found.append(left - following)
+        utilisations.append(left - following)
         left = following
-    return [*found, left]
+    return [*utilisations, left]
 
 
 def task_set(random: np.random.Generator, number: int, tick: float) -> TaskSet:
     """A set of two to six tasks; deadline-monotonic."""
     count = int(random.integers(2, 7))
     shares = uunifast(random, count, float(random.uniform(0.05, 0.98)))
-    periods = [int(one) for one in random.choice(PERIODS, count)]
+    periods = [int(period) for period in random.choice(PERIODS, count)]
     work = [
         max(LEAST_WORK, math.floor(share * period * tick))
         for share, period in zip(shares, periods, strict=True)
@@ -82,9 +82,9 @@ def _end_at_a_tick(random: np.random.Generator, work: list[int], tick: float) ->
     work[longest] = max(LEAST_WORK, int(ticks * tick) - rest - int(random.integers(0, 4000)))
 
 
-def measure(target: str, words: Sequence[str], folder: Path) -> Run:
+def measure(target: str, arguments: Sequence[str], folder: Path) -> Run:
     """One run of `kadenz run`."""
-    program = [sys.executable, "-c", "from kadenz.cli import main; main()", "run", *words]
+    program = [sys.executable, "-c", "from kadenz.cli import main; main()", "run", *arguments]
     known = set(folder.iterdir()) if folder.is_dir() else set()
     answer = subprocess.run(
         [*program, "--target", target, "--output", str(folder)],
@@ -101,8 +101,8 @@ def measure(target: str, words: Sequence[str], folder: Path) -> Run:
 def campaign_text(target: str, budgets: Sequence[Budget]) -> str:
     """A campaign of the workload, a point for each set."""
     lines = ['name = "task-sets"', 'title = "random task sets"', f'targets = ["{target}"]']
-    for one in budgets:
-        params, samples = workload_points(one)
+    for budget in budgets:
+        params, samples = workload_points(budget)
         pairs = ", ".join(f"{name} = {value}" for name, value in params.items())
         lines += ["[[benchmark]]", 'name = "workload/taskset"', f"samples = {samples}"]
         lines += [f"params = {{ {pairs} }}"]
@@ -111,14 +111,14 @@ def campaign_text(target: str, budgets: Sequence[Budget]) -> str:
 
 def observe(target: str, sets: Sequence[TaskSet], overheads: Run, folder: Path) -> list[Budget]:
     """Every set with its observed response times."""
-    found = []
+    budgets = []
     for start in range(0, len(sets), SETS_PER_RUN):
         some = sets[start : start + SETS_PER_RUN]
         file = folder / "task-sets.toml"
-        file.write_text(campaign_text(target, [budget_of(one, [overheads]) for one in some]))
+        file.write_text(campaign_text(target, [budget_of(budget, [overheads]) for budget in some]))
         run = measure(target, [str(file)], folder / "runs")
-        found += [budget_of(one, [overheads, run]) for one in some]
-    return found
+        budgets += [budget_of(budget, [overheads, run]) for budget in some]
+    return budgets
 
 
 def row(name: str, budgets: Sequence[Budget]) -> str:
@@ -160,20 +160,22 @@ def main() -> int:
         "|---|---|---|---|---|---|---|---|---|"
     )
     for low, high in itertools.pairwise(BANDS):
-        some = [one for one in budgets if low <= one.work < high or one.work == high == 1.0]
+        some = [
+            budget for budget in budgets if low <= budget.work < high or budget.work == high == 1.0
+        ]
         print(row(f"{low:.0%} to {high:.0%}".replace("%", " %"), some))
     print(row("all", budgets))
-    for one in budgets:
-        for task in one.tasks:
+    for budget in budgets:
+        for task in budget.tasks:
             if task.exceeds and task.observed is not None:
-                print(f"{one.name}: {task.name}: {task.observed.most} above {task.bound}")
-    wrong = sum(task.exceeds for one in budgets for task in one.tasks)
+                print(f"{budget.name}: {task.name}: {task.observed.most} above {task.bound}")
+    wrong = sum(task.exceeds for budget in budgets for task in budget.tasks)
     print(f"\nanswer: {len(budgets):,} random task sets: {wrong} tasks above their bound")
     missed = any(
         task.observed is not None and task.observed.most > task.deadline
-        for one in budgets
-        if one.schedulable
-        for task in one.tasks
+        for budget in budgets
+        if budget.schedulable
+        for task in budget.tasks
     )
     return int(wrong or missed)
 

@@ -75,11 +75,11 @@ def soem_in_op(interface: str, period_ns: int, clocked: range) -> Any:
     patience.safe = patience.eeprom = patience.tx_mailbox = 200_000
     soem = pysoem.Master()
     soem.open(interface)
-    found: list[int] = []
-    while not found or found[-1] != 9:
-        if len(found) == 3:
-            raise SystemExit(f"SOEM finds {found} devices in three attempts; the ring has nine")
-        found.append(soem.config_init())
+    counts: list[int] = []
+    while not counts or counts[-1] != 9:
+        if len(counts) == 3:
+            raise SystemExit(f"SOEM finds {counts} devices in three attempts; the ring has nine")
+        counts.append(soem.config_init())
     try:
         soem.config_map()
     except pysoem.ConfigMapError as error:

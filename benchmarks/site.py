@@ -45,8 +45,8 @@ def fill(folder: Path, runs: int) -> Place:
     rng = np.random.default_rng(1)
     started = time.monotonic()
     for number in range(runs):
-        made = manifest(TARGETS[number % 2], id=f"run-{number:05d}")
-        made.created = (datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=number)).isoformat()
+        document = manifest(TARGETS[number % 2], id=f"run-{number:05d}")
+        document.created = (datetime(2024, 1, 1, tzinfo=UTC) + timedelta(hours=number)).isoformat()
         level = 20_000 * (1 + STEP * (number >= AT * runs))
         points = []
         for bench in BENCHES:
@@ -54,7 +54,7 @@ def fill(folder: Path, runs: int) -> Place:
             samples = median + rng.exponential(400, 200) - 280
             points.append(Point(bench, {"all": samples.astype(np.uint32)}, cold=1))
         with tempfile.TemporaryDirectory() as scratch:
-            run = read_run(write_run(Path(scratch), made, points))
+            run = read_run(write_run(Path(scratch), document, points))
             add(place, run, label="main", commit=f"c{number}")
         if number % 1000 == 999:
             print(f"{number + 1} runs added, {time.monotonic() - started:.0f} s", file=sys.stderr)

@@ -49,9 +49,9 @@ KADENZ = (sys.executable, "-c", "from kadenz.cli import main; main()")
 BOARDS = ("freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated")
 
 
-def measuring(command: str, *words: str) -> tuple[str, ...]:
+def measuring(command: str, *arguments: str) -> tuple[str, ...]:
     """`kadenz run` or `kadenz profile`; nothing comes from the store."""
-    return (*KADENZ, command, *words, "--fresh", "--output", "runs")
+    return (*KADENZ, command, *arguments, "--fresh", "--output", "runs")
 
 
 def segment() -> Sequence[str]:
@@ -101,14 +101,14 @@ def measured(names: Sequence[str], rounds: int) -> dict[str, list[float]]:
     commands = {name: BENCHES[name].command() for name in names}
     for command in commands.values():
         processor_time(command)  # compiles images
-    found: dict[str, list[float]] = {name: [] for name in names}
+    ratios: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(rounds):
         before = processor_time(peer)
         for name, command in commands.items():
             taken, after = processor_time(command), processor_time(peer)
-            found[name].append(taken / ((before + after) / 2))
+            ratios[name].append(taken / ((before + after) / 2))
             before = after
-    return found
+    return ratios
 
 
 def record(number: int, name: str, taken: Sequence[float]) -> RecordEntry:

@@ -78,8 +78,8 @@ def percentile_blocks(series: Floats, rng: Rng) -> tuple[float, float]:
 
 
 def studentised_blocks(series: Floats, rng: Rng) -> tuple[float, float]:
-    made = mean_interval(series, replicates=REPLICATES, seed=int(rng.integers(1 << 30)))
-    return made.low, made.high
+    interval = mean_interval(series, replicates=REPLICATES, seed=int(rng.integers(1 << 30)))
+    return interval.low, interval.high
 
 
 METHODS = {
@@ -140,10 +140,12 @@ def runs_table(simulations: int) -> None:
                     seed=number,
                 )
                 low, high = hierarchical(base, cand, rng)
-                made = compare(base, cand, statistic="mean", replicates=REPLICATES, seed=number)
+                comparison = compare(
+                    base, cand, statistic="mean", replicates=REPLICATES, seed=number
+                )
                 hits[0] += pooled.difference.covers(0.0)
                 hits[1] += low <= 0.0 <= high
-                hits[2] += made.difference.covers(0.0)
+                hits[2] += comparison.difference.covers(0.0)
             cells = " | ".join(f"{100 * hit / simulations:.1f} %" for hit in hits)
             within = "3 %, 15 times the error within one" if spread else "none"
             print(f"| {count} | {within} | {cells} |", flush=True)
@@ -202,14 +204,14 @@ def bursts_table(simulations: int) -> None:
         held = 0
         for number in range(simulations):
             series = make(np.random.default_rng([7, number]))
-            found = [
-                (made.low, made.high, truth)
-                for made, truth in zip(percentiles(series, levels=levels), truths, strict=True)
+            intervals = [
+                (interval.low, interval.high, truth)
+                for interval, truth in zip(percentiles(series, levels=levels), truths, strict=True)
             ]
             for level, truth in zip(levels[1:], truths[1:], strict=True):
                 rate = limit_rate(series, truth)
-                found.append((rate.low, rate.high, 1.0 - level))
-            for place, (low, high, truth) in enumerate(found):
+                intervals.append((rate.low, rate.high, 1.0 - level))
+            for place, (low, high, truth) in enumerate(intervals):
                 if low is not None and high is not None:
                     given[place] += 1
                     covered[place] += low <= truth <= high

@@ -21,7 +21,7 @@ from truth.kernels import given
 from truth.rows import Ends
 from truth.spans import Build, Parameters
 from truth.studies import FLASH_WAIT, STM32F4, STUDIES, counts_of, points_of
-from truth.variants import OWN, optimised
+from truth.variants import USUAL_LEVEL, optimised
 
 from kadenz.lab.plan import Point
 
@@ -46,7 +46,7 @@ class Variant:
 
     name: str
     parameters: Parameters = field(default_factory=dict)
-    by: str = OWN
+    by: str = USUAL_LEVEL
     by_bytes: bool = False
 
 
@@ -78,9 +78,9 @@ class Fit(NamedTuple):
     high_mhz: float
 
 
-def fit(found: Mapping[int, Ends], published: Mapping[int, float], most_mhz: float) -> Fit:
+def fit(counted: Mapping[int, Ends], published: Mapping[int, float], most_mhz: float) -> Fit:
     """The clocks, up to `most_mhz`, with as many figures (in us) inside as possible."""
-    ranges = {n: (found[n].low / us, found[n].high / us) for n, us in published.items()}
+    ranges = {n: (counted[n].low / us, counted[n].high / us) for n, us in published.items()}
     best = Fit(frozenset(), 0.0, 0.0)
     for clock in sorted(low for low, _ in ranges.values() if low <= most_mhz):
         inside = frozenset(n for n, (low, high) in ranges.items() if low <= clock <= high)
@@ -120,12 +120,14 @@ def print_table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]])
 
 
 def clocks(
-    found: Mapping[int, Ends], published: Mapping[int, float], names: Mapping[int, str]
+    counted: Mapping[int, Ends], published: Mapping[int, float], names: Mapping[int, str]
 ) -> list[str]:
     """Cells: how many figures fit, at which clocks, and which do not; which fit at CHIP_MHZ."""
-    best = fit(found, published, CHIP_MHZ)
+    best = fit(counted, published, CHIP_MHZ)
     outside = [names[n] for n in published if n not in best.points]
-    at_most = [n for n, us in published.items() if found[n].low <= us * CHIP_MHZ <= found[n].high]
+    at_most = [
+        n for n, us in published.items() if counted[n].low <= us * CHIP_MHZ <= counted[n].high
+    ]
     return [
         f"{len(best.points)} of {len(published)}",
         f"{best.low_mhz:,.1f} to {best.high_mhz:,.1f}" if best.points else "",
@@ -141,26 +143,28 @@ def main() -> int:
     parser.add_argument("--kernel-source", type=given, default=("freertos", None))
     parser.add_argument("--variant", action="append", default=[], metavar="NAME")
     options = parser.parse_args()
-    variants = [one for one in VARIANTS if one.name in (options.variant or [one.name])]
-    (study,) = (one for one in STUDIES if one.system == SYSTEM)
+    variants = [
+        variant for variant in VARIANTS if variant.name in (options.variant or [variant.name])
+    ]
+    (study,) = (candidate for candidate in STUDIES if candidate.system == SYSTEM)
     both = [
         (row, point) for row, point in points_of(study, options.samples) if VERSION in row.kernel
     ]
     points = [point for _, point in both]
     names = {point.id: name_of(point) for point in points}
     published = {point.id: row.value for row, point in both}
-    found: dict[str, dict[int, Ends]] = {}
+    counted: dict[str, dict[int, Ends]] = {}
 
     def intervals() -> Iterator[tuple[str, list[str]]]:
         for name, ends in measured(variants, options.kernel_source[1], points):
-            found[name] = ends
+            counted[name] = ends
             yield name, [str(ends[n]) for n in published]
         yield "published, µs", [f"{us:g}" for us in published.values()]
         yield f"× {CHIP_MHZ:g} MHz", [f"{us * CHIP_MHZ:,.0f}" for us in published.values()]
 
     print_table(list(names.values()), intervals())
     heads = ["inside", "at MHz", "outside there", f"inside at {CHIP_MHZ:g} MHz"]
-    print_table(heads, ((name, clocks(ends, published, names)) for name, ends in found.items()))
+    print_table(heads, ((name, clocks(ends, published, names)) for name, ends in counted.items()))
     return 0
 
 

@@ -45,8 +45,8 @@ class Browser:
         self._asking, self._answers = asking, answers
         self._numbers = itertools.count(1)
         self._session: dict[str, str] = {}
-        made = self._ask("Target.createTarget", url="about:blank")
-        attached = self._ask("Target.attachToTarget", targetId=made["targetId"], flatten=True)
+        target = self._ask("Target.createTarget", url="about:blank")
+        attached = self._ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)
         self._session = {"sessionId": attached["sessionId"]}
 
     def open(self, file: Path, route: str = "") -> None:
@@ -71,10 +71,10 @@ class Browser:
     def until(self, expression: str) -> Any:
         """The value of the expression as soon as it is true; AssertionError if it never is."""
         end = time.monotonic() + PATIENCE_S
-        while not (found := self.value(expression)):
+        while not (value := self.value(expression)):
             assert time.monotonic() < end, f"not in {PATIENCE_S:.0f} s: {expression}"
             time.sleep(0.02)
-        return found
+        return value
 
     def picture(self, file: Path, width: int, height: int) -> None:
         """Writes what the page shows as PNG."""
@@ -88,9 +88,9 @@ class Browser:
         document = base64.b64decode(self._ask("Page.printToPDF", **size)["data"])
         return len(re.findall(rb"/Type\s*/Page\b", document))
 
-    def _ask(self, method: str, **words: Any) -> dict[str, Any]:
+    def _ask(self, method: str, **params: Any) -> dict[str, Any]:
         number = next(self._numbers)
-        message = {"id": number, "method": method, "params": words, **self._session}
+        message = {"id": number, "method": method, "params": params, **self._session}
         self._asking.write(json.dumps(message).encode() + b"\0")
         self._asking.flush()
         while True:

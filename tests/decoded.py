@@ -67,7 +67,7 @@ class Decoded:
 
     def end(self, record: int) -> End:
         """The end of a record."""
-        (end,) = [one for one in self.ends if one.record == record]
+        (end,) = [candidate for candidate in self.ends if candidate.record == record]
         return end
 
     def values(self, record: int, lane: int = 0) -> NDArray[np.uint32]:
@@ -81,7 +81,7 @@ class Decoded:
 
     def lane(self, record: int, name: str) -> NDArray[np.uint32]:
         """The same by the lane's name; a name that begins with `:` is that of a companion."""
-        (begin,) = [one for one in self.begins if one.record == record]
+        (begin,) = [candidate for candidate in self.begins if candidate.record == record]
         (number,) = [
             i
             for i, lane in enumerate(begin.lanes)
@@ -94,7 +94,7 @@ def decode(stream: bytes, code: int = 0, errors: str = "") -> Decoded:
     """Decodes a stream; a damaged one fails the test."""
     decoder = Decoder()
     received = [*decoder.feed(stream), *decoder.finish()]
-    findings = [one for one in received if isinstance(one, Finding)]
+    findings = [item for item in received if isinstance(item, Finding)]
     assert not findings
     return Decoded(code, errors, [r.message for r in received if not isinstance(r, Finding)])
 

@@ -33,19 +33,19 @@ def kadenz(
     *arguments: str | Path, stdout: int | IO[Any] | None = None, env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs the command to its end. `stdout` takes its output instead of the answer."""
-    words = ["kadenz", *map(str, arguments)]
+    command = ["kadenz", *map(str, arguments)]
     environment = {**os.environ, **(env or {})}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         given = out if stdout is None else stdout
         number = given if isinstance(given, int) else given.fileno()
         process = _server().Process(
-            target=_run, args=(words, str(Path.cwd()), environment, Streams(number, err.fileno()))
+            target=_run, args=(command, str(Path.cwd()), environment, Streams(number, err.fileno()))
         )
         process.start()
         process.join()
         texts = [_text(stream) for stream in (out, err)]
     assert process.exitcode is not None
-    return subprocess.CompletedProcess(words, process.exitcode, *texts)
+    return subprocess.CompletedProcess(command, process.exitcode, *texts)
 
 
 def _text(stream: IO[bytes]) -> str:
@@ -73,7 +73,7 @@ class Streams:
         self.out, self.err = (stream.detach() for stream in state)
 
 
-def _run(words: list[str], folder: str, environment: dict[str, str], streams: Streams) -> None:
+def _run(command: list[str], folder: str, environment: dict[str, str], streams: Streams) -> None:
     """Ends this process as the program ends."""
     code: object = 1
     try:
@@ -84,7 +84,7 @@ def _run(words: list[str], folder: str, environment: dict[str, str], streams: St
         os.chdir(folder)
         os.environ.clear()
         os.environ.update(environment)
-        sys.argv = words
+        sys.argv = command
         _open_streams()
         from kadenz.cli import main
 

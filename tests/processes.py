@@ -9,22 +9,22 @@ from pathlib import Path
 
 def children(pid: int) -> list[int]:
     """The children of all threads of a process. A thread may end meanwhile: it has none."""
-    found: list[int] = []
+    pids: list[int] = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-            found += map(int, (task / "children").read_text().split())
-    return found
+            pids += map(int, (task / "children").read_text().split())
+    return pids
 
 
 def thread_status(pid: int, name: str, key: str) -> list[str]:
     """A field of proc(5)'s status of each thread of a process that has this name."""
-    found = []
+    fields = []
     for task in Path(f"/proc/{pid}/task").glob("*/status"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
             lines = dict(line.split(":\t", 1) for line in task.read_text().splitlines())
             if lines["Name"] == name:
-                found.append(lines[key].strip())
-    return found
+                fields.append(lines[key].strip())
+    return fields
 
 
 def slept(pid: int, name: str) -> int:

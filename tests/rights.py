@@ -31,12 +31,12 @@ AS_USER += [f"--inh-caps={_HELD}", f"--ambient-caps={_HELD}"]
 
 def rights_of(pids: Iterable[int]) -> set[str]:
     """What each thread of the processes may do; one text where all may do the same."""
-    found = set()
+    rights = set()
     for pid in pids:
         for status in Path("/proc").glob(f"{pid}/task/*/status"):
             with suppress(OSError):  # it has ended
-                found.add(_rights(status.read_text()))
-    return found
+                rights.add(_rights(status.read_text()))
+    return rights
 
 
 def without(user: int, *kept: int) -> str:

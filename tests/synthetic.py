@@ -189,9 +189,9 @@ LINUX_CLOCK = ClockEntry(
 )
 
 
-def write_run(parent: Path, made: Manifest, points: Sequence[Point]) -> Path:
+def write_run(parent: Path, document: Manifest, points: Sequence[Point]) -> Path:
     """Write a run folder and return it."""
-    writer = RunWriter(parent, made)
+    writer = RunWriter(parent, document)
     for number, point in enumerate(points):
         writer.open_record(_entry(number, point))
         for lane, values in enumerate(point.lanes.values()):

@@ -97,15 +97,15 @@ def printed(file: Path) -> Printed:
 
 def page_text(folder: Path = FOLDER) -> str:
     """The page, from the programs and from what they printed. Parts are in the order of titles."""
-    texts = {one.name: one for one in programs(folder)}
+    texts = {program.name: program for program in programs(folder)}
     parts = {file.stem: printed(file) for file in (folder / "printed").glob("*.md")}
     ordered = sorted(parts.items(), key=lambda item: item[1].title)
-    rows = [f"| [{one.title}](#{_anchor(one.title)}) | {one.answer} |\n" for _, one in ordered]
+    rows = [f"| [{part.title}](#{_anchor(part.title)}) | {part.answer} |\n" for _, part in ordered]
     page = [HEAD, "".join(("| part | answer |\n|---|---|\n", *rows))]
     for name, part in ordered:
         text = f"{texts[name].subject} " if name in texts else ""
         page.append(f"## {part.title}\n{text}Printed {part.origin}.\n\n{part.body.rstrip()}\n")
-    others = [f"- {one.subject}\n" for one in texts.values() if not one.title]
+    others = [f"- {program.subject}\n" for program in texts.values() if not program.title]
     page.append("## On other pages\n" + "".join(others))
     return "\n".join(page)
 
@@ -122,8 +122,8 @@ def _run(program: Program) -> Printed:
     bodies = []
     for options in program.runs:
         command = [sys.executable, "-u", str(program.file), *options.split()]
-        words = f"`python {program.file.relative_to(program.file.parents[1])} {options}`"
-        bodies.append(f"{words.replace(' `', '`')}\n\n{_output(command)}")
+        call = f"`python {program.file.relative_to(program.file.parents[1])} {options}`"
+        bodies.append(f"{call.replace(' `', '`')}\n\n{_output(command)}")
     text = "\n\n".join(body.strip() for body in bodies) + "\n"
     answer = _ANSWER.search(text)
     body = _ANSWER.sub("", text).strip() + "\n"
@@ -160,8 +160,10 @@ def _processor() -> str:
     return (model[1].strip() if model else platform.machine()) + virtual
 
 
-def _git(*words: str) -> str:
-    answer = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True)
+def _git(*arguments: str) -> str:
+    answer = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return answer.stdout.strip()
 
 

@@ -16,7 +16,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a file of benchmarks/; all")
     parser.add_argument("--page", action="store_true", help="only write the page again")
     asked = parser.parse_args()
-    known = {one.name: one for one in programs()}
+    known = {program.name: program for program in programs()}
     if unknown := [name for name in asked.names if name not in known]:
         sys.exit(f"{unknown[0]}: no such benchmark; there are {', '.join(known)}")
     failed = []

@@ -32,11 +32,11 @@ def kernels(name: str, trees: Sequence[tuple[str, Path]]) -> Iterator[Kernel]:
     """The pinned source of a kernel, if it has one, and the given trees of it."""
     kernel = inventory.kernel(name)
     assert kernel.source is not None
-    own = [] if kernel.source.left_to_user else [None]
-    for tree in [*own, *(tree for of, tree in trees if of == name)]:
-        found = kernel_source(name, kernel, tree)
-        assert found is not None
-        version = version_in(found.folder, kernel.source)
+    fetched = [] if kernel.source.left_to_user else [None]
+    for tree in [*fetched, *(tree for of, tree in trees if of == name)]:
+        source = kernel_source(name, kernel, tree)
+        assert source is not None
+        version = version_in(source.folder, kernel.source)
         yield Kernel(name, tree, f"{kernel.title} {version}")
 
 

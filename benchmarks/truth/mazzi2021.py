@@ -59,18 +59,18 @@ def metrics(kernel: Kernel, instrument: str, parameters: Parameters) -> dict[str
         return Ends(*(float(np.median(end)) for end in ends(number)))
 
     switch = an_iteration(10)
-    found = (switch, median(11), median(12) - switch, an_iteration(13) - switch * 2)
-    return dict(zip(METRICS, found, strict=True))
+    durations = (switch, median(11), median(12) - switch, an_iteration(13) - switch * 2)
+    return dict(zip(METRICS, durations, strict=True))
 
 
 def means(name: str) -> dict[str, PublishedFigure]:
     """The published figure of each metric for a kernel."""
-    found = {
+    published_means = {
         row.benchmark.removeprefix("micro/"): row
         for row in published.load()
         if (row.paper, row.statistic) == (NAME, "mean") and _KERNELS[name][0] in row.kernel
     }
-    return {metric: found[metric] for metric in METRICS}
+    return {metric: published_means[metric] for metric in METRICS}
 
 
 def rows(trees: Sequence[tuple[str, Path]]) -> Iterator[Row]:
@@ -78,16 +78,16 @@ def rows(trees: Sequence[tuple[str, Path]]) -> Iterator[Row]:
     for name, (theirs, channel) in _KERNELS.items():
         figures = means(name)
         counted = [
-            (one, metrics(one, "scope", {}), metrics(one, "model", AT_80_MHZ))
-            for one in kernels(name, trees)
-            if any(one.concerns(row) for row in figures.values())
+            (kernel, metrics(kernel, "scope", {}), metrics(kernel, "model", AT_80_MHZ))
+            for kernel in kernels(name, trees)
+            if any(kernel.concerns(row) for row in figures.values())
         ]
         for metric, row in figures.items():
             what = f"{metric}: {METRICS[metric].format(channel=channel)}"
             system = f"{row.system.name.partition(' (')[0]}, {theirs}"
-            found = [
-                (one.title, {"instruction": counts[metric], "cycle-model": cycles[metric]})
-                for one, counts, cycles in counted
+            counts_by_kernel = [
+                (kernel.title, {"instruction": counts[metric], "cycle-model": cycles[metric]})
+                for kernel, counts, cycles in counted
             ]
-            for title, ours in found or [("", {})]:
+            for title, ours in counts_by_kernel or [("", {})]:
                 yield Row(row, system, title, what, ours, 0, "")

@@ -51,9 +51,9 @@ def spans(
     """By the point's number, in one execution. `instrument` is `scope` or `model`."""
     if instrument == "model":
         return _records(modelled(build, parameters), points)
-    made = make_target(parse_target(build.target), instrument, build.image(), Setup())
-    assert isinstance(made, ScopedQemuTarget | RtlTarget)
-    return _records(made, points)
+    target = make_target(parse_target(build.target), instrument, build.image(), Setup())
+    assert isinstance(target, ScopedQemuTarget | RtlTarget)
+    return _records(target, points)
 
 
 def _records(

@@ -84,18 +84,20 @@ STUDIES = (
 def rows(study: Study, trees: Sequence[tuple[str, Path]], samples: int) -> Iterator[Row]:
     """A study's rows, each by the kernels that concern it; one without counts if there is none."""
     points = points_of(study, samples)
-    found = [
-        one
-        for one in kernels(study.kernel, trees)
-        if any(one.concerns(figure) for figure, _ in points)
+    concerned = [
+        kernel
+        for kernel in kernels(study.kernel, trees)
+        if any(kernel.concerns(figure) for figure, _ in points)
     ]
-    counted = {one: _by_class(study, one, [point for _, point in points]) for one in found}
+    counted = {
+        kernel: _by_class(study, kernel, [point for _, point in points]) for kernel in concerned
+    }
     for figure, point in points:
-        for one in found:
-            if one.concerns(figure):
-                ours = {kind: counts[point.id] for kind, counts in counted[one].items()}
-                yield _row(study, figure, one.title, point, ours)
-        if not found:
+        for kernel in concerned:
+            if kernel.concerns(figure):
+                ours = {kind: counts[point.id] for kind, counts in counted[kernel].items()}
+                yield _row(study, figure, kernel.title, point, ours)
+        if not concerned:
             yield _row(study, figure, "", point, {})
 
 
@@ -109,7 +111,7 @@ def counts_of(
 ) -> dict[int, Ends]:
     """Of each point, by its number: the median, or the first execution alone."""
     return {
-        number: Ends(*(_one(end, first) for end in record.interval or (record.spans,) * 2))
+        number: Ends(*(_figure_of(end, first) for end in record.interval or (record.spans,) * 2))
         for number, record in spans(build, instrument, parameters, points).items()
         if number in {point.id for point in points}
     }
@@ -129,9 +131,9 @@ def _figures(study: Study) -> list[PublishedFigure]:
 
 def _point(study: Study, row: PublishedFigure, number: int, samples: int) -> Point:
     name, params = study.names.get(row.benchmark, (row.benchmark, {}))
-    own: Params = {key: value for key, value in row.our_params.items() if key == "size_bytes"}
+    sizes: Params = {key: value for key, value in row.our_params.items() if key == "size_bytes"}
     ways = {key: value for key, value in row.parameters.items() if key == "by"}
-    return Point(number, name, samples, params={**own, **ways, **params})
+    return Point(number, name, samples, params={**sizes, **ways, **params})
 
 
 def _by_class(study: Study, kernel: Kernel, points: Sequence[Point]) -> dict[str, dict[int, Ends]]:
@@ -142,7 +144,7 @@ def _by_class(study: Study, kernel: Kernel, points: Sequence[Point]) -> dict[str
     }
 
 
-def _one(of: NDArray[np.uint64], first: bool) -> float:
+def _figure_of(of: NDArray[np.uint64], first: bool) -> float:
     return float(of[0] if first else np.median(of))
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kadenz.config import inventory
 
-OWN = "-O2"
+USUAL_LEVEL = "-O2"
 _FOLDERS = ("arch", "boards", "instruments", "kernels", "published", "suite")
 _VERSION = Path("kadenz/__init__.py")  # the suite's
 # Where the optimisation stands, and how.
@@ -29,7 +29,7 @@ _PLACES = {
 @contextmanager
 def optimised(by: str) -> Iterator[None]:
     """What is built inside is compiled with `by`, FreeRTOS and the suite alike."""
-    if by == OWN:
+    if by == USUAL_LEVEL:
         yield
         return
     root = inventory.root()
@@ -42,9 +42,9 @@ def optimised(by: str) -> Iterator[None]:
         shutil.copy(root / _VERSION, copy / _VERSION)
         for name, place in _PLACES.items():
             code = (copy / name).read_text()
-            if code.count(place.format(OWN)) != 1:
-                raise SystemExit(f"{name}: expected `{place.format(OWN)}` once")
-            (copy / name).write_text(code.replace(place.format(OWN), place.format(by)))
+            if code.count(place.format(USUAL_LEVEL)) != 1:
+                raise SystemExit(f"{name}: expected `{place.format(USUAL_LEVEL)}` once")
+            (copy / name).write_text(code.replace(place.format(USUAL_LEVEL), place.format(by)))
         os.environ["KADENZ_ROOT"] = text
         try:
             yield

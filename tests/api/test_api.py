@@ -21,14 +21,14 @@ from tests.synthetic import LINUX, STM32F4, Point, Samples, manifest, write_run
 
 
 def write(parent: Path, name: str, created: str, values: list[int]) -> Path:
-    made = manifest(LINUX if name == "linux" else STM32F4)
-    made.name, made.created = name, created
+    document = manifest(LINUX if name == "linux" else STM32F4)
+    document.name, document.created = name, created
     points = [
         Point("itc/queue", {"all": np.array(values, "<u4")}, {"size_bytes": 4}),
         Point("itc/queue", {"all": np.array(values[:2], "<u4")}, {"size_bytes": 60}),
         Point("micro/pair", {"core0": np.array([7], "<u4"), "core1": np.array([8], "<u4")}, {}),
     ]
-    return write_run(parent, made, points)
+    return write_run(parent, document, points)
 
 
 @pytest.fixture
@@ -69,14 +69,14 @@ UNKNOWN: list[tuple[Callable[[kadenz.Run], object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "words"), UNKNOWN)
+@pytest.mark.parametrize(("ask", "message"), UNKNOWN)
 def test_a_name_that_is_not_there_is_an_error_with_those_that_are(
-    folder: Path, ask: Callable[[kadenz.Run], object], words: str
+    folder: Path, ask: Callable[[kadenz.Run], object], message: str
 ) -> None:
     with pytest.raises(UsageError) as caught:
         ask(kadenz.Run("first"))
     assert isinstance(caught.value, KeyError)
-    assert words in str(caught.value)
+    assert message in str(caught.value)
 
 
 def test_values_that_no_point_has_are_no_error(folder: Path) -> None:
@@ -171,9 +171,9 @@ def test_a_batch_and_a_window_have_what_one_execution_takes(tmp_path: Path) -> N
         Point("micro/a", filled(all=7)),
     ]
     run = kadenz.Run(write_run(tmp_path, manifest(STM32F4), points))
-    (made,) = run["micro/batch"]
-    assert made.figure("per_execution").value == 100.0
-    assert "per_execution" not in made.figures("empty")
+    (batched,) = run["micro/batch"]
+    assert batched.figure("per_execution").value == 100.0
+    assert "per_execution" not in batched.figures("empty")
     (counted,) = run["thread-metric/basic"]
     assert counted.figure("per_execution").value == 30.0
     assert "per_execution" not in run["micro/a"][0].figures()

@@ -51,16 +51,16 @@ def folder_of(path: Path) -> str:
 
 def includes(root: Path) -> list[Include]:
     """Every include below the C parts of a checkout."""
-    found = []
+    directives = []
     for part in PARTS:
         for file in sorted((root / part).rglob("*")):
             if file.suffix in SUFFIXES:
                 path = file.relative_to(root)
-                found += [
+                directives += [
                     Include(str(path), folder_of(path), name)
                     for name in _INCLUDE.findall(file.read_text())
                 ]
-    return found
+    return directives
 
 
 def circles(root: Path, folder: str, offered: dict[str, str]) -> list[str]:
@@ -85,40 +85,40 @@ def circles(root: Path, folder: str, offered: dict[str, str]) -> list[str]:
 
 def owners(root: Path) -> dict[str, set[str]]:
     """Parts that hold a header of a name; those of suite/include are named "kadenz/…"."""
-    found: dict[str, set[str]] = {}
+    parts: dict[str, set[str]] = {}
     for part in PARTS:
         for file in (root / part).rglob("*.h"):
             path = file.relative_to(root)
             if path.parts[:2] == ("suite", "include"):
-                found.setdefault("/".join(path.parts[2:]), set()).add("suite/include")
+                parts.setdefault("/".join(path.parts[2:]), set()).add("suite/include")
             else:
-                found.setdefault(path.name, set()).add(folder_of(path))
-    return found
+                parts.setdefault(path.name, set()).add(folder_of(path))
+    return parts
 
 
 def forbidden(root: Path) -> list[str]:
     """Includes that no arrow allows, as "file includes name"."""
     known = owners(root)
     return [
-        f"{one.file} includes {one.name}"
-        for one in includes(root)
-        if not _allowed(one, known.get(one.name, set()))
+        f"{include.file} includes {include.name}"
+        for include in includes(root)
+        if not _allowed(include, known.get(include.name, set()))
     ]
 
 
-def _allowed(one: Include, holders: set[str]) -> bool:
-    kind = one.folder.partition("/")[0]
-    if one.name in OFFERED:
-        reader, writers = OFFERED[one.name]
-        return one.folder.startswith(reader) or kind in writers
+def _allowed(include: Include, holders: set[str]) -> bool:
+    kind = include.folder.partition("/")[0]
+    if include.name in OFFERED:
+        reader, writers = OFFERED[include.name]
+        return include.folder.startswith(reader) or kind in writers
     if not holders:
         # Not ours. The suite and arch/ are for every system, and see the language only; the
         # suite's tests run on this machine, and their framework with them.
-        free = one.folder in {"suite/core", "suite/bench", "suite/include"} or kind == "arch"
-        return one.name in FREESTANDING if free else True
-    if one.folder in holders or "suite/include" in holders:
+        free = include.folder in {"suite/core", "suite/bench", "suite/include"} or kind == "arch"
+        return include.name in FREESTANDING if free else True
+    if include.folder in holders or "suite/include" in holders:
         return True
-    if one.folder == "suite/tests":
+    if include.folder == "suite/tests":
         return holders <= {"suite/core"}
     # A chip, a kernel's port to an instruction set and an architecture stand on arch/, which has
     # what equal cores share; nothing else is shared.
@@ -131,7 +131,7 @@ def conditions(root: Path, folders: tuple[str, ...]) -> list[str]:
 
     A limit is `#ifndef KDZ_NAME`, followed by the `#define` of its default or by an `#error`.
     """
-    found = []
+    lines = []
     for folder in folders:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix not in SUFFIXES:
@@ -143,5 +143,5 @@ def conditions(root: Path, folders: tuple[str, ...]) -> list[str]:
                 if name is None or not re.match(
                     rf"\s*#\s*(define\s+{name.group(1)}\b|error)", rest
                 ):
-                    found.append(f"{file.relative_to(root)}: {match.group(0).strip()}")
-    return found
+                    lines.append(f"{file.relative_to(root)}: {match.group(0).strip()}")
+    return lines

@@ -207,21 +207,21 @@ def imported(source: str) -> Iterator[str]:
 
 def forbidden(package: Path, arrows: dict[str, set[str]]) -> list[str]:
     """Imports below `package` that no arrow allows, as "file imports module"."""
-    found = []
+    violations = []
     for file in sorted(package.rglob("*.py")):
         part = file.relative_to(package).parts[0].removesuffix(".py")
         if part == "__init__":
             continue
         if part not in arrows:
-            found.append(f"{file}: the part `{part}` is not in the architecture")
+            violations.append(f"{file}: the part `{part}` is not in the architecture")
             continue
         allowed = {part, *arrows[part]}
-        found += [
+        violations += [
             f"{file} imports kadenz.{name}"
             for name in imported(file.read_text())
-            if not any(name == one or name.startswith(f"{one}.") for one in allowed)
+            if not any(name == root or name.startswith(f"{root}.") for root in allowed)
         ]
-    return found
+    return violations
 
 
 def circle(package: Path) -> list[str]:
@@ -232,9 +232,9 @@ def circle(package: Path) -> list[str]:
         every = set(imported(_at_run_time(file.read_text())))
         needs[name] = {
             module
-            for one in every
-            for module in (one, one.rpartition(".")[0])
-            if module in files and module != name and (module == one or one not in files)
+            for dotted in every
+            for module in (dotted, dotted.rpartition(".")[0])
+            if module in files and module != name and (module == dotted or dotted not in files)
         }
     try:
         graphlib.TopologicalSorter(needs).prepare()
@@ -253,7 +253,9 @@ def _at_run_time(source: str) -> str:
     for node in ast.walk(tree):
         for body in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(body, list) and body:
-                body[:] = [one for one in body if not _for_types(one)] or [ast.Pass()]
+                body[:] = [statement for statement in body if not _for_types(statement)] or [
+                    ast.Pass()
+                ]
     return ast.unparse(ast.fix_missing_locations(tree))
 
 

@@ -56,8 +56,8 @@ def test_measuring_and_reading_meet_only_in_the_run_folder() -> None:
 
 
 def test_c_includes_follow_the_arrows() -> None:
-    found = c_includes.includes(ROOT)
-    assert len(found) > 100
+    includes = c_includes.includes(ROOT)
+    assert len(includes) > 100
     assert c_includes.forbidden(ROOT) == []
 
 
@@ -106,7 +106,7 @@ def test_the_suite_is_built_without_naming_a_kernel_or_a_board() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "line", "found"),
+    ("part", "line", "refused"),
     [
         ("stats", "from kadenz.config.manifest import Manifest", True),
         ("stats", "def f():\n    import kadenz.errors", True),
@@ -121,15 +121,15 @@ def test_the_suite_is_built_without_naming_a_kernel_or_a_board() -> None:
     ],
 )
 def test_an_import_against_an_arrow_is_found(
-    part: str, line: str, found: bool, tmp_path: Path
+    part: str, line: str, refused: bool, tmp_path: Path
 ) -> None:
     (tmp_path / part).mkdir()
     (tmp_path / part / "module.py").write_text(line)
-    assert bool(python_imports.forbidden(tmp_path, python_imports.ARROWS)) is found
+    assert bool(python_imports.forbidden(tmp_path, python_imports.ARROWS)) is refused
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "found"),
+    ("file", "line", "refused"),
     [
         ("suite/core/a.c", "#include <FreeRTOS.h>", True),
         ("suite/bench/a.c", "#include <stdio.h>", True),
@@ -151,7 +151,7 @@ def test_an_import_against_an_arrow_is_found(
     ],
 )
 def test_an_include_against_an_arrow_is_found(
-    file: str, line: str, found: bool, tmp_path: Path
+    file: str, line: str, refused: bool, tmp_path: Path
 ) -> None:
     for header in (
         "suite/include/kadenz/seam.h",
@@ -164,11 +164,11 @@ def test_an_include_against_an_arrow_is_found(
         (tmp_path / header).touch()
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(f"{line}\n")
-    assert bool(c_includes.forbidden(tmp_path)) is found
+    assert bool(c_includes.forbidden(tmp_path)) is refused
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "refused"),
     [
         ("#ifdef FREERTOS\n#endif\n", True),
         ("#if defined(__riscv)\n#endif\n", True),
@@ -177,7 +177,7 @@ def test_an_include_against_an_arrow_is_found(
         ("#ifndef KADENZ_BENCH_H\n#define KADENZ_BENCH_H\n#endif\n", False),
     ],
 )
-def test_a_condition_in_shared_code_is_found(text: str, found: bool, tmp_path: Path) -> None:
+def test_a_condition_in_shared_code_is_found(text: str, refused: bool, tmp_path: Path) -> None:
     (tmp_path / "suite").mkdir()
     (tmp_path / "suite" / "a.h").write_text(text)
-    assert bool(c_includes.conditions(tmp_path, ("suite",))) is found
+    assert bool(c_includes.conditions(tmp_path, ("suite",))) is refused

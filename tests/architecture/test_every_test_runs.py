@@ -17,8 +17,8 @@ TEST = re.compile(r"^\s*(?:async )?def test_", re.M)
 
 def tracked(*patterns: str) -> set[str]:
     """Files of the repository, relative to its root; new ones that git does not ignore as well."""
-    words = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    answer = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    answer = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {line for line in answer.stdout.splitlines() if (ROOT / line).is_file()}
 
 

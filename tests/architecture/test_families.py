@@ -40,14 +40,14 @@ def families() -> set[str]:
 
 
 def test_no_file_names_a_family_but_its_own() -> None:
-    found = {
+    by_file = {
         where: names
         for file in sorted(ROOT.rglob("*.py"))
         if not (where := file.relative_to(ROOT).as_posix()).startswith(FOLDERS)
         and (names := list(named(file, families())))
     }
-    assert {where: found[where] for where in found.keys() - SUBJECT.keys()} == {}
-    assert SUBJECT.keys() <= found.keys(), "no longer needed: remove it from SUBJECT"
+    assert {where: by_file[where] for where in by_file.keys() - SUBJECT.keys()} == {}
+    assert SUBJECT.keys() <= by_file.keys(), "no longer needed: remove it from SUBJECT"
 
 
 def test_a_name_is_found_wherever_it_stands(tmp_path: Path) -> None:

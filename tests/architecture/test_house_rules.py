@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LINES = 600
 PORT_LINES = 400
 FUNCTION_LINES = 60
-WORDS = 4  # of a docstring, at least
+DOCSTRING_WORDS = 4  # of a docstring, at least
 PARAMETERS = 7
 C_SOURCE = {".c", ".h", ".cpp", ".hpp"}
 # Grammar, no nouns of the field; also with underscores or capitals: `_Found`, `_OWN`.
@@ -65,7 +65,7 @@ def test_a_docstring_says_more_than_a_name() -> None:
         for node in ast.walk(ast.parse(file.read_text()))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module)
         and (text := ast.get_docstring(node))
-        and len(text.split()) < WORDS
+        and len(text.split()) < DOCSTRING_WORDS
     ]
     assert short == []
 
@@ -177,10 +177,10 @@ def test_a_function_is_short_and_takes_few_parameters() -> None:
     for file, node in functions():
         lines = height(node) - (height(node.body[0]) if ast.get_docstring(node) else 0)
         named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        asked = [one for one, default in named if default is None]
+        asked = [parameter for parameter, default in named if default is None]
         every = [*node.args.posonlyargs, *node.args.args, *asked]
-        count = len([one for one in every if one.arg not in {"self", "cls"}])
-        command = any("command" in ast.unparse(one) for one in node.decorator_list)
+        count = len([parameter for parameter in every if parameter.arg not in {"self", "cls"}])
+        command = any("command" in ast.unparse(decorator) for decorator in node.decorator_list)
         where = f"{file.relative_to(ROOT)}:{node.lineno}: {node.name}"
         if lines > FUNCTION_LINES:
             long.append(f"{where} has {lines} lines, {FUNCTION_LINES} are allowed")
@@ -195,12 +195,14 @@ def test_a_c_function_is_short_and_takes_few_parameters() -> None:
     for file in tracked():
         if file.suffix not in C_SOURCE:
             continue
-        for one in definitions(file.read_text()):
-            where = f"{file.relative_to(ROOT)}:{one.line}: {one.name}"
-            if one.lines > FUNCTION_LINES:
-                long.append(f"{where} has {one.lines} lines, {FUNCTION_LINES} are allowed")
-            if one.parameters > PARAMETERS and not one.name.startswith(OTHERS):
-                long.append(f"{where} takes {one.parameters} parameters, {PARAMETERS} are allowed")
+        for function in definitions(file.read_text()):
+            where = f"{file.relative_to(ROOT)}:{function.line}: {function.name}"
+            if function.lines > FUNCTION_LINES:
+                long.append(f"{where} has {function.lines} lines, {FUNCTION_LINES} are allowed")
+            if function.parameters > PARAMETERS and not function.name.startswith(OTHERS):
+                long.append(
+                    f"{where} takes {function.parameters} parameters, {PARAMETERS} are allowed"
+                )
     assert long == []
 
 
@@ -237,8 +239,11 @@ int main(void)
 {
 }
 """
-    found = [(one.name, one.line, one.lines, one.parameters) for one in definitions(text)]
-    assert found == [
+    sizes = [
+        (function.name, function.line, function.lines, function.parameters)
+        for function in definitions(text)
+    ]
+    assert sizes == [
         ("sum", 9, 8, 2),
         ("Core::Core", 18, 4, 2),
         ("KDZ_BENCH", 23, 4, 2),
@@ -255,7 +260,9 @@ def test_every_crate_has_the_lints_of_size() -> None:
     sources = [file for file in rust if "fn " in file.read_text()]
     without = []
     for file in tracked():
-        if file.name != "Cargo.toml" or not any(file.parent in one.parents for one in sources):
+        if file.name != "Cargo.toml" or not any(
+            file.parent in source.parents for source in sources
+        ):
             continue
         manifest = tomllib.loads(file.read_text())
         if "package" not in manifest:  # of the workspace
@@ -268,17 +275,17 @@ def test_every_crate_has_the_lints_of_size() -> None:
 
 def test_no_string_shows_a_placeholder() -> None:
     """`f"{a}" "{b}"` prints the braces of the second part."""
-    found = []
+    places = []
     for file in tracked():
         if file.suffix != ".py" or file.relative_to(ROOT).parts[0] != "kadenz":
             continue
         for node in ast.walk(ast.parse(file.read_text())):
             if not isinstance(node, ast.JoinedStr):
                 continue
-            texts = [one.value for one in node.values if isinstance(one, ast.Constant)]
+            texts = [part.value for part in node.values if isinstance(part, ast.Constant)]
             if any(re.search(r"\{[a-z_.]+\}", str(text)) for text in texts):
-                found.append(f"{file.relative_to(ROOT)}:{node.lineno}")
-    assert found == []
+                places.append(f"{file.relative_to(ROOT)}:{node.lineno}")
+    assert places == []
 
 
 def bound(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -43,9 +43,9 @@ def uses(source: str) -> Iterator[str]:
         if id(node) in typed:
             continue
         if isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{one.name}" for one in node.names)
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (one.name for one in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.Attribute | ast.Call):
             yield ast.unparse(node)
 
@@ -60,10 +60,10 @@ def past_the_filter(source: str, file: str) -> list[str]:
 
 
 def test_nothing_prints_past_the_filter() -> None:
-    found = []
+    prints = []
     for path in sorted((ROOT / "kadenz").rglob("*.py")):
-        found += past_the_filter(path.read_text(), str(path.relative_to(ROOT)))
-    assert found == []
+        prints += past_the_filter(path.read_text(), str(path.relative_to(ROOT)))
+    assert prints == []
 
 
 def test_what_prints_past_the_filter_is_found() -> None:

@@ -50,9 +50,9 @@ def suspects(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
         return
     for node in ast.walk(tree):
         around = list(above(node))
-        if any(marked(one) for one in around):
+        if any(marked(outer) for outer in around):
             continue
-        polls = any(isinstance(one, ast.While) for one in around)
+        polls = any(isinstance(outer, ast.While) for outer in around)
         if isinstance(node, ast.Call) and (may_fail(node) and not (polls and is_sleep(node))):
             yield node, ast.unparse(node)
         if isinstance(node, ast.Assert) and not polls and CLOCKS.search(ast.unparse(node)):
@@ -71,7 +71,7 @@ def is_marked(node: ast.AST) -> bool:
 def marked(node: ast.AST) -> bool:
     if not isinstance(node, ast.FunctionDef | ast.ClassDef):
         return False
-    return any("pytest.mark.machine" in ast.unparse(one) for one in node.decorator_list)
+    return any("pytest.mark.machine" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 def is_sleep(call: ast.Call) -> bool:
@@ -91,8 +91,10 @@ def measures_this_linux(call: ast.Call) -> bool:
     """A run of this Linux that asks for real time, and so for the right to it."""
     if ast.unparse(call.func) not in COMMANDS:
         return False
-    words = " ".join(map(ast.unparse, call.args))
-    return "'run'" in words and bool(THIS_LINUX.search(words)) and NO_RIGHTS not in words
+    arguments = " ".join(map(ast.unparse, call.args))
+    return (
+        "'run'" in arguments and bool(THIS_LINUX.search(arguments)) and NO_RIGHTS not in arguments
+    )
 
 
 def is_short(limit: ast.expr) -> bool:
@@ -103,23 +105,25 @@ def is_short(limit: ast.expr) -> bool:
 def found_in(file: Path, text: str) -> list[str]:
     name = str(file)
     return [
-        f"{name}:{getattr(node, 'lineno', 0)}: {words}"
-        for node, words in suspects(ast.parse(text))
-        if not any(name == where and part in words for where, part in EXCUSED)
+        f"{name}:{getattr(node, 'lineno', 0)}: {call}"
+        for node, call in suspects(ast.parse(text))
+        if not any(name == where and part in call for where, part in EXCUSED)
     ]
 
 
 def test_what_a_slow_machine_could_fail_has_the_marker() -> None:
     files = [file for file in tracked() if file.suffix == ".py" and "tests" in file.parts]
-    found = [line for file in files for line in found_in(file.relative_to(ROOT), file.read_text())]
-    assert found == [], "Wait for an event (tests/waiting.py), or mark it `machine`"
+    unmarked = [
+        line for file in files for line in found_in(file.relative_to(ROOT), file.read_text())
+    ]
+    assert unmarked == [], "Wait for an event (tests/waiting.py), or mark it `machine`"
 
 
 def test_every_excuse_is_needed() -> None:
     for name, part in EXCUSED:
         text = (ROOT / name).read_text()
-        words = [words for _, words in suspects(ast.parse(text))]
-        assert any(part in one for one in words), (name, part)
+        calls = [call for _, call in suspects(ast.parse(text))]
+        assert any(part in call for call in calls), (name, part)
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,14 @@ def drain(file: Path) -> list[tuple[int, int, bool]]:
     waveform = open_waveform(file)
     names = tuple(waveform.channels[:2])
     pairing = Pairing(Mark(0, True), Mark(len(names) - 1, False), shortest=3.0)
-    found = []
+    changes = []
     for edges in waveform.edges(names, lambda _: None):
         assert (pairing.pair(edges) >= 0).all()
-        found += list(
+        changes += list(
             zip(edges.times.tolist(), edges.channels.tolist(), edges.high.tolist(), strict=True)
         )
     pairing.finish()
-    return found
+    return changes
 
 
 @settings(max_examples=300, deadline=None)
@@ -218,8 +218,8 @@ def test_pairing_in_blocks_is_pairing_by_hand(
         block = Edges(np.array(times), np.array(channels, np.uint8), np.array(high))
         samples += pairing.pair(block).tolist()
     samples += pairing.finish().tolist()
-    found = samples, pairing.glitches, pairing.unpaired, pairing.open_at
-    assert found == by_hand(edges, shortest)
+    outcome = samples, pairing.glitches, pairing.unpaired, pairing.open_at
+    assert outcome == by_hand(edges, shortest)
 
 
 def test_marks_of_one_step_keep_an_open_sample_first() -> None:

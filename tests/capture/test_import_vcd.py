@@ -22,10 +22,10 @@ $enddefinitions $end
 PULSES = '#100 1!\n#110 0!\n#150 1"\n#160 0"\n#200 1!\n#210 0!\n#290 1"\n#300 0"\n'
 
 
-def imported(file: Path, output: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    target = [] if "--target" in words else ["--target", "freertos/stm32f4@board"]
-    marks = [] if "--begin" in words else ["--begin", "D0", "--end", "D1"]
-    what = ["--bench", "itc/queue", "--output", str(output), *target, *marks, *words]
+def imported(file: Path, output: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    target = [] if "--target" in options else ["--target", "freertos/stm32f4@board"]
+    marks = [] if "--begin" in options else ["--begin", "D0", "--end", "D1"]
+    what = ["--bench", "itc/queue", "--output", str(output), *target, *marks, *options]
     return kadenz("import", str(file), *what)
 
 
@@ -56,7 +56,7 @@ def test_a_glitch_is_left_out_and_reported(tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     run = only_run(tmp_path / "runs")
     assert run.samples(run.record(10), 0).tolist() == [500.0, 900.0]
-    assert any("1 pulses shorter" in one.message for one in run.manifest.warnings)
+    assert any("1 pulses shorter" in warning.message for warning in run.manifest.warnings)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_a_bad_capture_is_named_and_its_samples_are_kept(
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "named"),
+    ("text", "options", "named"),
     [
         (HEADER.replace("$timescale 10 ns $end\n", "") + PULSES, (), "has no $timescale"),
         (HEADER[:60], (), "cut off in its header"),
@@ -90,9 +90,9 @@ def test_a_bad_capture_is_named_and_its_samples_are_kept(
     ],
 )
 def test_a_capture_that_cannot_be_read_makes_no_run(
-    text: str, words: tuple[str, ...], named: str, tmp_path: Path
+    text: str, options: tuple[str, ...], named: str, tmp_path: Path
 ) -> None:
-    answer = imported(capture(tmp_path, text), tmp_path / "runs", *words)
+    answer = imported(capture(tmp_path, text), tmp_path / "runs", *options)
     assert answer.returncode == 2
     assert named in answer.stderr
     assert not (tmp_path / "runs").exists()

@@ -44,10 +44,10 @@ def point(**given: Value) -> Measured:
 @pytest.mark.usefixtures("one_image")
 def test_parameters_are_those_of_a_run() -> None:
     assert point().params == {"size_bytes": 60, "policy": "fifo"}
-    found = point(size_bytes=120)
-    assert found.params == {"size_bytes": 120, "policy": "fifo"}
-    assert (found.begins, found.source) == ("before the send", "kadenz")
-    assert not found.warnings
+    longer = point(size_bytes=120)
+    assert longer.params == {"size_bytes": 120, "policy": "fifo"}
+    assert (longer.begins, longer.source) == ("before the send", "kadenz")
+    assert not longer.warnings
 
 
 @pytest.mark.usefixtures("one_image")
@@ -86,7 +86,7 @@ def test_every_benchmark_of_the_suite_misspelt_is_refused() -> None:
 @pytest.mark.usefixtures("no_image")
 @pytest.mark.parametrize("name", ["itc/queue", "own/latency", "pulse"])
 def test_a_benchmark_without_an_image_is_taken_with_a_warning(name: str) -> None:
-    found = measured(name, parse_target("freertos/stm32f4@board"), {"size_bytes": 60})
-    (warning,) = found.warnings
+    unknown = measured(name, parse_target("freertos/stm32f4@board"), {"size_bytes": 60})
+    (warning,) = unknown.warnings
     assert name in warning.message
-    assert found.params == {"size_bytes": 60}
+    assert unknown.params == {"size_bytes": 60}

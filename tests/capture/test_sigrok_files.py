@@ -38,8 +38,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def sigrok(*words: str, file: Path) -> None:
-    subprocess.run(["sigrok-cli", *words, "-o", file], check=True, timeout=60)
+def sigrok(*arguments: str, file: Path) -> None:
+    subprocess.run(["sigrok-cli", *arguments, "-o", file], check=True, timeout=60)
 
 
 def high_times(demo: Path) -> list[int]:
@@ -58,8 +58,8 @@ def test_each_form_gives_the_same_samples(form: str, demo: Path, tmp_path: Path)
     rate = 24e6 if FORMS[form] else 0.0
     target = parse_target("freertos/stm32f4@board")
     asked = Capture(file, "D9:rise", "D9:fall", "itc/queue", target, rate_hz=rate)
-    found = import_capture(asked, tmp_path / "runs")
-    run = read_run(found.folder)
+    imported = import_capture(asked, tmp_path / "runs")
+    run = read_run(imported.folder)
     taken = run.samples(run.record(10), 0)
     wanted = high_times(demo)
     step = 1e9 / 24e6

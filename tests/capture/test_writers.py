@@ -165,7 +165,7 @@ def test_no_sample_spans_a_gap_of_the_recording(tmp_path: Path) -> None:
     assert run.samples(record, 0).tolist() == [10.0, 10.0]
     lane = record.lanes[0]
     assert (lane.planned, lane.taken, lane.not_measured) == (3, 2, 1)
-    (warning,) = [one for one in run.manifest.warnings if one.code == "capture-gaps"]
+    (warning,) = [entry for entry in run.manifest.warnings if entry.code == "capture-gaps"]
     assert "1 gaps" in warning.message and "1 samples" in warning.message
 
 

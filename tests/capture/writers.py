@@ -19,12 +19,12 @@ Change = tuple[int, int, int]  # steps since the start, channel, level
 
 def changes() -> list[Change]:
     """BEGIN and END rise and fall a few steps later."""
-    found, now = [], 7
+    edges, now = [], 7
     for length in SAMPLES:
         begin, end = now, now + length
-        found += [(begin, 0, 1), (begin + 3, 0, 0), (end, 1, 1), (end + 3, 1, 0)]
+        edges += [(begin, 0, 1), (begin + 3, 0, 0), (end, 1, 1), (end + 3, 1, 0)]
         now = end + 500
-    return found
+    return edges
 
 
 @dataclass(frozen=True)
@@ -154,18 +154,18 @@ def wellen() -> str:
 
 def rows() -> list[tuple[int, int, int]]:
     """(step, D0, D1), where either changes."""
-    found, levels = [(0, 0, 0)], [0, 0]
+    steps, levels = [(0, 0, 0)], [0, 0]
     for step, channel, level in changes():
         levels[channel] = level
-        found.append((step, levels[0], levels[1]))
-    return found
+        steps.append((step, levels[0], levels[1]))
+    return steps
 
 
 def samples() -> list[tuple[int, int, int]]:
     """(step, D0, D1) for each sample."""
-    found = rows()
+    steps = rows()
     out = []
-    for (step, *levels), (after, *_) in zip(found, [*found[1:], (found[-1][0] + 5,)], strict=True):
+    for (step, *levels), (after, *_) in zip(steps, [*steps[1:], (steps[-1][0] + 5,)], strict=True):
         out += [(at, levels[0], levels[1]) for at in range(step, after)]
     return out
 

@@ -63,7 +63,7 @@ def test_a_product_starts_no_thread() -> None:
 def test_the_users_own_setting_wins(name: str) -> None:
     code = "from kadenz.blas import bound_to_one_thread as bound; bound(); import os; "
     code += f"print(*(os.environ.get(name) for name in {NAMES}))"
-    wanted = ["3" if one == name else "None" for one in NAMES]
+    wanted = ["3" if variable == name else "None" for variable in NAMES]
     assert said(code, **{name: "3"}).split() == wanted
 
 

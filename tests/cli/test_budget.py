@@ -18,12 +18,12 @@ from tests.synthetic import Point
 TIGHT = SET.replace('deadline = "9 ms"', 'deadline = "1 ms"')
 
 
-def call(folder: Path, *words: str | Path, text: str = SET) -> Result:
-    """`kadenz budget FILE WORDS…` with a run of overheads."""
+def call(folder: Path, *options: str | Path, text: str = SET) -> Result:
+    """`kadenz budget FILE OPTIONS…` with a run of overheads."""
     (folder / "set.toml").write_text(text)
     run = run_of(folder / "runs", overhead_points()) if not (folder / "runs").is_dir() else None
     path = run.path if run else next((folder / "runs").iterdir())
-    arguments = [str(folder / "set.toml"), str(path), *map(str, words)]
+    arguments = [str(folder / "set.toml"), str(path), *map(str, options)]
     return CliRunner().invoke(budget, arguments, standalone_mode=False)
 
 
@@ -49,9 +49,9 @@ def test_an_undecided_set_ends_with_4_until_its_remedy_is_followed(tmp_path: Pat
     assert result.return_value == 4
     assert "undecided for fast: the blocking may be longer than 192 instructions" in result.output
     assert "emulated: every deadline is met" not in result.output
-    found = json.loads(call(tmp_path, "--json", text=text).stdout)
-    assert found["schedulable"] is None
-    assert found["undecided"].startswith("its tasks lock resources")
+    report = json.loads(call(tmp_path, "--json", text=text).stdout)
+    assert report["schedulable"] is None
+    assert report["undecided"].startswith("its tasks lock resources")
     by_hand = text.replace("[[task]]", '[overheads]\nblocking = "900 instructions"\n[[task]]', 1)
     assert call(tmp_path, text=by_hand).return_value == 0
     late = TIGHT.replace("0.5 kernel ticks", "0.9999 kernel ticks") + RESOURCE
@@ -59,17 +59,17 @@ def test_an_undecided_set_ends_with_4_until_its_remedy_is_followed(tmp_path: Pat
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:
-    found = json.loads(call(tmp_path, "--json").stdout)
-    assert found["schedulable"] is True
-    assert found["unit"] == "instructions"
-    fast, slow = found["tasks"]
+    report = json.loads(call(tmp_path, "--json").stdout)
+    assert report["schedulable"] is True
+    assert report["unit"] == "instructions"
+    fast, slow = report["tasks"]
     assert fast["margin"] == fast["deadline"] - fast["bound"] > 0
     assert slow["period_kernel_ticks"] == 10
-    assert found["overheads"]["blocking"] == {
+    assert report["overheads"]["blocking"] == {
         "value": 192,
         "source": "interference/blocking tasks=6",
     }
-    assert found["breaks_first"] in {one["what"] for one in found["changes"]}
+    assert report["breaks_first"] in {change["what"] for change in report["changes"]}
 
 
 def test_an_unknown_run_and_a_wrong_file_are_usage_errors(tmp_path: Path) -> None:
@@ -97,8 +97,8 @@ def test_an_observed_response_above_its_bound_is_an_error(tmp_path: Path) -> Non
 
 @pytest.mark.counted
 def test_the_set_runs_as_a_workload_beside_its_bounds(tmp_path: Path) -> None:
-    words = ["--target", "freertos/stm32f4@emulated", "--output", str(tmp_path / "new"), "--json"]
-    result = call(tmp_path, *words)
+    options = ["--target", "freertos/stm32f4@emulated", "--output", str(tmp_path / "new"), "--json"]
+    result = call(tmp_path, *options)
     assert result.return_value == 0, result.output
     fast, slow = json.loads(result.output[result.output.index("{\n") :])["tasks"]
     assert (fast["observed"]["jobs"], slow["observed"]["jobs"]) == (5, 2)

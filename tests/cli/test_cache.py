@@ -30,13 +30,13 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, ["cache", *words], standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["cache", *arguments], standalone_mode=False)
 
 
 def test_the_group_alone_shows_entries_bytes_and_uses(store: Store) -> None:
-    for words in ((), ("show",)):
-        answer = kadenz(*words)
+    for arguments in ((), ("show",)):
+        answer = kadenz(*arguments)
         assert answer.exception is None
         assert f"{store.folder}: 2 entries, " in answer.output
         assert " of 2,048.0 MiB" in answer.output and "forgotten first" in answer.output
@@ -44,10 +44,10 @@ def test_the_group_alone_shows_entries_bytes_and_uses(store: Store) -> None:
 
 
 def test_the_contents_as_json(store: Store) -> None:
-    found = json.loads(kadenz("show", "--json").output)
-    assert found["entries"] == 2 and found["bound"] == 2 << 30
-    assert found["bytes"] == sum(file.stat().st_size for file in store.entries())
-    assert found["targets"] == {"freertos/x@emulated": {"entries": 2, "hits": 2}}
+    report = json.loads(kadenz("show", "--json").output)
+    assert report["entries"] == 2 and report["bound"] == 2 << 30
+    assert report["bytes"] == sum(file.stat().st_size for file in store.entries())
+    assert report["targets"] == {"freertos/x@emulated": {"entries": 2, "hits": 2}}
 
 
 def test_an_empty_store_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,8 +89,8 @@ def test_clear_removes_everything(store: Store) -> None:
 
 def test_a_store_that_is_off_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KADENZ_STORE", "off")
-    for words in ((), ("verify",), ("clear",)):
-        answer = kadenz(*words)
+    for arguments in ((), ("verify",), ("clear",)):
+        answer = kadenz(*arguments)
         assert answer.return_value == 0 and "KADENZ_STORE=off" in answer.output
 
 

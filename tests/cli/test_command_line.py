@@ -54,7 +54,7 @@ def test_every_command_explains_itself(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "hints"),
     [
         (["rnu", "demo"], ["No such command `rnu`", "Did you mean `run`?"]),
         (["run"], ["nothing to measure"]),
@@ -107,12 +107,12 @@ def test_every_command_explains_itself(command: str) -> None:
         ),
     ],
 )
-def test_a_usage_error_is_exit_code_2_with_a_hint(arguments: list[str], words: list[str]) -> None:
+def test_a_usage_error_is_exit_code_2_with_a_hint(arguments: list[str], hints: list[str]) -> None:
     answer = kadenz(*arguments)
     assert answer.returncode == 2, answer.stderr
     assert answer.stdout == ""
     assert "Traceback" not in answer.stderr
-    for word in words:
+    for word in hints:
         assert word in answer.stderr
 
 
@@ -207,22 +207,22 @@ def test_list_shows_end_points_and_missing_features() -> None:
 
 def test_list_shows_a_benchmark_in_full_and_suggests_the_nearest_name() -> None:
     assert kadenz("list", "--build", "--json", *STOCK).returncode == 0
-    one = kadenz("list", "itc/pipe")
-    assert one.returncode == 0, one.stderr
+    details = kadenz("list", "itc/pipe")
+    assert details.returncode == 0, details.stderr
     for word in ("from ", "to ", "source ", "size_bytes="):
-        assert word in one.stdout
-    assert re.search(r"^  on +posix/linux@host +yes$", one.stdout, re.MULTILINE)
+        assert word in details.stdout
+    assert re.search(r"^  on +posix/linux@host +yes$", details.stdout, re.MULTILINE)
     typo = kadenz("list", "itc/pip")
     assert typo.returncode == 2
     assert "itc/pipe" in typo.stderr
 
 
-def complete(words: str, shell: str = "bash") -> list[str]:
-    parts = words.split(" ")
+def complete(typed: str, shell: str = "bash") -> list[str]:
+    parts = typed.split(" ")
     answer = kadenz(
         env={
             "_KADENZ_COMPLETE": f"{shell}_complete",
-            "COMP_WORDS": words,
+            "COMP_WORDS": typed,
             "COMP_CWORD": str(len(parts) - 1),
         }
     )

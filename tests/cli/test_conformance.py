@@ -51,13 +51,13 @@ def test_the_posix_port_conforms_in_a_guest_and_says_so_as_json() -> None:
     machine("linux-rt/x86_64@guest")
     answer = kadenz("conformance", "linux-rt/x86_64@guest", "--json")
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    (made,) = json.loads(answer.stdout)
-    assert (made["error"], made["conforms"], made["failed"]) == ("", True, 0)
-    results = {case["case"]: case["result"] for case in made["cases"]}
-    assert made["passed"] == list(results.values()).count("pass")
+    (report,) = json.loads(answer.stdout)
+    assert (report["error"], report["conforms"], report["failed"]) == ("", True, 0)
+    results = {case["case"]: case["result"] for case in report["cases"]}
+    assert report["passed"] == list(results.values()).count("pass")
     # A port that lacks everything would pass as well.
     assert {name for name in PASSED if results.get(name) != "pass"} == set()
-    assert all(case["reason"] for case in made["cases"] if case["result"] == "n/a")
+    assert all(case["reason"] for case in report["cases"] if case["result"] == "n/a")
 
 
 @pytest.mark.machine
@@ -65,9 +65,9 @@ def test_the_posix_port_conforms_on_this_linux() -> None:
     """With the cases of two cores, where this machine has them."""
     answer = kadenz("conformance", "posix/linux@host", "--json")
     assert answer.returncode == 0, answer.stdout + answer.stderr
-    (made,) = json.loads(answer.stdout)
-    assert (made["error"], made["conforms"], made["failed"]) == ("", True, 0)
-    results = {case["case"]: case["result"] for case in made["cases"]}
+    (report,) = json.loads(answer.stdout)
+    assert (report["error"], report["conforms"], report["failed"]) == ("", True, 0)
+    results = {case["case"]: case["result"] for case in report["cases"]}
     assert results["two cores at once lose nothing"] == (
         "pass" if len(os.sched_getaffinity(0)) > 1 else "n/a"
     )

@@ -34,7 +34,7 @@ def two_runs(folder: Path) -> tuple[Path, Path]:
     )
 
 
-def words(line: str) -> list[str]:
+def arguments_of(line: str) -> list[str]:
     """The arguments of a command line of `kadenz`."""
     return shlex.split(line)[1:]
 
@@ -46,9 +46,9 @@ def read_by(reader: str, line: str) -> subprocess.CompletedProcess[str]:
     ) as process:
         pipe = process.stdin
         assert pipe is not None
-        made = kadenz(*words(line), stdout=pipe)
+        answer = kadenz(*arguments_of(line), stdout=pipe)
         pipe.close()
-    return made
+    return answer
 
 
 def flip_a_byte(run: Path) -> Path:
@@ -64,10 +64,10 @@ def test_a_damaged_run_is_named_and_skipped_and_the_others_are_reported(tmp_path
     good, bad = two_runs(tmp_path / "runs")
     file = flip_a_byte(bad)
     page = tmp_path / "page.html"
-    made = kadenz("report", good, bad, "--output", page)
-    assert made.returncode == 1
-    assert f"left out: {file}: damaged" in made.stderr
-    assert f"{page}: 1 run" in made.stdout and page.stat().st_size > 10_000
+    answer = kadenz("report", good, bad, "--output", page)
+    assert answer.returncode == 1
+    assert f"left out: {file}: damaged" in answer.stderr
+    assert f"{page}: 1 run" in answer.stdout and page.stat().st_size > 10_000
     shown = kadenz("show", tmp_path / "runs", "--json")
     assert shown.returncode == 1 and str(file) in shown.stderr
     assert len(json.loads(shown.stdout)["runs"]) == 1
@@ -76,8 +76,8 @@ def test_a_damaged_run_is_named_and_skipped_and_the_others_are_reported(tmp_path
 def test_only_damaged_runs_are_an_error_without_a_report(tmp_path: Path) -> None:
     for run in two_runs(tmp_path / "runs"):
         flip_a_byte(run)
-    made = kadenz("report", tmp_path / "runs", "--output", tmp_path / "page.html")
-    assert made.returncode == 1 and "damaged" in made.stderr
+    answer = kadenz("report", tmp_path / "runs", "--output", tmp_path / "page.html")
+    assert answer.returncode == 1 and "damaged" in answer.stderr
     assert not (tmp_path / "page.html").exists()
 
 
@@ -90,20 +90,20 @@ def test_every_command_reports_a_changed_byte_and_its_file(tmp_path: Path, comma
         "gate": ["--against", good],
         "compare": [good],
     }
-    made = kadenz(command, bad, *more.get(command, []))
-    assert made.returncode == 1
-    assert str(file) in made.stderr and "Traceback" not in made.stderr
+    answer = kadenz(command, bad, *more.get(command, []))
+    assert answer.returncode == 1
+    assert str(file) in answer.stderr and "Traceback" not in answer.stderr
 
 
 def test_a_manifest_that_is_not_utf_8_is_reported(tmp_path: Path) -> None:
     run, _ = two_runs(tmp_path)
     (run / "run.json").write_bytes((run / "run.json").read_bytes().replace(b'"id"', b'"\xff"'))
     for command in ("show", "report", "export", "compare", "gate"):
-        made = kadenz(command, run, *([run] if command == "compare" else []))
-        assert made.returncode in (1, 2), command
-        assert "Traceback" not in made.stderr and "error: " in made.stderr
-        if made.returncode == 1:
-            assert "damaged" in made.stderr and "run.json" in made.stderr
+        answer = kadenz(command, run, *([run] if command == "compare" else []))
+        assert answer.returncode in (1, 2), command
+        assert "Traceback" not in answer.stderr and "error: " in answer.stderr
+        if answer.returncode == 1:
+            assert "damaged" in answer.stderr and "run.json" in answer.stderr
 
 
 EVERYTHING = [
@@ -138,10 +138,10 @@ def test_a_full_disk_behind_standard_output_is_reported(
     line: str, runs: Path, tmp_path: Path
 ) -> None:
     with Path("/dev/full").open("wb") as full:
-        made = kadenz(*words(in_place(line, runs, tmp_path)), stdout=full)
-    assert made.returncode == 1
-    assert "standard output cannot be written: No space left on device" in made.stderr
-    assert "Traceback" not in made.stderr and "Exception" not in made.stderr
+        answer = kadenz(*arguments_of(in_place(line, runs, tmp_path)), stdout=full)
+    assert answer.returncode == 1
+    assert "standard output cannot be written: No space left on device" in answer.stderr
+    assert "Traceback" not in answer.stderr and "Exception" not in answer.stderr
 
 
 @pytest.mark.parametrize("line", EVERYTHING)
@@ -150,7 +150,7 @@ def test_a_reader_that_closes_the_pipe_is_not_a_failure(
 ) -> None:
     """The exit code is the usual one: that of `gate` is its verdict."""
     line = in_place(line, runs, tmp_path)
-    whole = kadenz(*words(line))
+    whole = kadenz(*arguments_of(line))
     left = read_by("head -c 1", line)
     assert left.returncode == whole.returncode
     assert "Traceback" not in left.stderr and "Broken pipe" not in left.stderr
@@ -197,10 +197,10 @@ def test_an_unwritable_output_is_reported(
         if "--figures" in line or "--tables" in line:
             there = "/dev/null"
     run = sorted(runs.iterdir())[0]
-    made = kadenz(*words(line.format(run=run, there=there, page=tmp_path / "page.html")))
-    assert made.returncode in (1, 2), made.stdout
-    assert "Traceback" not in made.stderr
-    assert "rror: " in made.stderr
+    answer = kadenz(*arguments_of(line.format(run=run, there=there, page=tmp_path / "page.html")))
+    assert answer.returncode in (1, 2), answer.stdout
+    assert "Traceback" not in answer.stderr
+    assert "rror: " in answer.stderr
 
 
 def test_a_folder_without_rights_is_reported(runs: Path, tmp_path: Path) -> None:
@@ -208,6 +208,6 @@ def test_a_folder_without_rights_is_reported(runs: Path, tmp_path: Path) -> None
         pytest.skip("root may read everything")
     run, _ = two_runs(tmp_path / "runs")
     (run / "samples").chmod(0)
-    made = kadenz("show", run)
-    assert made.returncode == 1 and "Permission denied" in made.stderr
-    assert "Traceback" not in made.stderr
+    answer = kadenz("show", run)
+    assert answer.returncode == 1 and "Permission denied" in answer.stderr
+    assert "Traceback" not in answer.stderr

@@ -47,9 +47,9 @@ def test_show_fits_80_columns_and_cuts_no_figure(runs: Path) -> None:
     narrow, wide = show(runs, 80), show(runs, 250)
     assert max(map(len, narrow.splitlines())) <= 80
     assert figures(wide) <= figures(narrow)
-    words = " ".join(narrow.split())
-    assert "n/a: no pipes here" in words
-    assert re.search(r"all 2 lanes: \d+ of [\d,]+ missed 1,000 µs", words)
+    text = " ".join(narrow.split())
+    assert "n/a: no pipes here" in text
+    assert re.search(r"all 2 lanes: \d+ of [\d,]+ missed 1,000 µs", text)
 
 
 def test_show_repeats_no_heading_if_the_table_fits(runs: Path) -> None:
@@ -132,11 +132,11 @@ def test_compare_fits_80_columns_and_cuts_no_figure(tmp_path: Path) -> None:
 
 def test_equal_cards_carry_the_name_of_their_run(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
-    made = [
+    results = [
         analyse(read_run(write_run(tmp_path, manifest(target, id=name), linux_points(rng, 60))))
         for target, name in ((LINUX, "one"), (LINUX, "two"), (HIFIVE1, "three"))
     ]
-    built = pages.build(made, [], title="t", created="2026-11-21T10:30", version="0")
+    built = pages.build(results, [], title="t", created="2026-11-21T10:30", version="0")
     assert [card.name for card in built.cards] == [
         "posix/linux@host #1",
         "posix/linux@host #2",

@@ -69,9 +69,9 @@ def run_of(parent: Path, centre: float, seed: int = 1, name: str = "posix") -> P
 
 
 def change(run: Path, how: Callable[[Manifest], None]) -> None:
-    made = read_manifest(run)
-    how(made)
-    write_manifest(run, made, sync=False)
+    document = read_manifest(run)
+    how(document)
+    write_manifest(run, document, sync=False)
 
 
 def against(base: Path, *arguments: str | Path) -> list[str | Path]:
@@ -105,7 +105,7 @@ def check_schema(element: ET.Element) -> None:
 
 def test_junit_xml_follows_the_schema_of_ci_systems(tmp_path: Path) -> None:
     base, slow = run_of(tmp_path, 3000), run_of(tmp_path, 4000, 2, "slow")
-    change(slow, lambda made: setattr(made.target, "name", 'a "slow" <run> & \x07 co'))
+    change(slow, lambda document: setattr(document.target, "name", 'a "slow" <run> & \x07 co'))
     file = tmp_path / "out" / "gate.xml"
     limits = ["--limit", "itc/pipe p99.9 < 1ms", "--limit", "itc/mutex max < 10s"]
     assert code(*against(base, "gate", slow, "--junit", file, *limits)) == 3
@@ -123,22 +123,22 @@ def test_junit_xml_follows_the_schema_of_ci_systems(tmp_path: Path) -> None:
     failed = [case for case in cases if case.find("failure") is not None]
     assert [case.attrib["classname"].rpartition(".")[2] for case in failed] == ["itc/mutex"]
     assert not [case for case in failed if case in skipped]
-    words = [case.attrib["name"] for case in cases]
-    assert len(words) == len(
-        {(c.attrib["classname"], w) for c, w in zip(cases, words, strict=True)}
+    names = [case.attrib["name"] for case in cases]
+    assert len(names) == len(
+        {(c.attrib["classname"], w) for c, w in zip(cases, names, strict=True)}
     )
 
 
 # What a new version of something changes in a run that measures the same.
 RENEWED: dict[str, Callable[[Manifest], None]] = {
-    "kernel": lambda made: setattr(made.target, "kernel_version", "6.19.7"),
-    "kernel tree": lambda made: setattr(made.build, "kernel_source", "tree v, 6.19.7"),
-    "compiler": lambda made: setattr(made.build, "compiler_version", "6.19.7"),
-    "kadenz": lambda made: setattr(made, "kadenz_version", "6.19.7"),
-    "guest kernel": lambda made: made.enter_condition(
+    "kernel": lambda document: setattr(document.target, "kernel_version", "6.19.7"),
+    "kernel tree": lambda document: setattr(document.build, "kernel_source", "tree v, 6.19.7"),
+    "compiler": lambda document: setattr(document.build, "compiler_version", "6.19.7"),
+    "kadenz": lambda document: setattr(document, "kadenz_version", "6.19.7"),
+    "guest kernel": lambda document: document.enter_condition(
         ConditionEntry(kind="guest kernel", value="linux 6.19.7", label="kernel 6.19.7")
     ),
-    "day": lambda made: setattr(made, "created", "2027-06-19T07:00:00Z"),
+    "day": lambda document: setattr(document, "created", "2027-06-19T07:00:00Z"),
 }
 
 
@@ -150,19 +150,19 @@ def cyclic(parent: Path, name: str, renew: Callable[[Manifest], None], *, whole:
         Point("cyclic/x", lanes, {"period_us": 1000}),
         Point("itc/mutex", {"all": nanoseconds(3000, 4000, rng)}, {"size_bytes": 4}),
     ]
-    made = manifest(LINUX, id=name)
-    made.enter_condition(ConditionEntry(kind="guest kernel", value="linux 6.18", label="6.18"))
-    made.partial, made.partial_reason = not whole, "" if whole else "interrupted"
-    renew(made)
-    return write_run(parent, made, points[: 1 + whole])
+    document = manifest(LINUX, id=name)
+    document.enter_condition(ConditionEntry(kind="guest kernel", value="linux 6.18", label="6.18"))
+    document.partial, document.partial_reason = not whole, "" if whole else "interrupted"
+    renew(document)
+    return write_run(parent, document, points[: 1 + whole])
 
 
 def cases_of(junit: Path) -> list[tuple[str, str]]:
     root = ET.parse(junit).getroot()
     check_schema(root)
-    found = [(case.attrib["classname"], case.attrib["name"]) for case in root.iter("testcase")]
-    assert len(set(found)) == len(found)
-    return [(suite.attrib["name"], "") for suite in root] + found
+    cases = [(case.attrib["classname"], case.attrib["name"]) for case in root.iter("testcase")]
+    assert len(set(cases)) == len(cases)
+    return [(suite.attrib["name"], "") for suite in root] + cases
 
 
 @pytest.mark.parametrize("what", RENEWED)
@@ -179,17 +179,17 @@ def test_a_test_keeps_its_name_over_a_new_version(tmp_path: Path, what: str, who
         also = file.with_suffix(".2")
         names.append([*cases_of(file), *(cases_of(also) if also.exists() else [])])
     assert names[0] == names[1]
-    assert not [one for pair in names[1] for one in pair if re.search(r"6\.1|2027|%", one)]
+    assert not [name for pair in names[1] for name in pair if re.search(r"6\.1|2027|%", name)]
     for properties in ET.parse(file).getroot().iter("properties"):
-        told = {one.get("name"): one.get("value") for one in properties}
+        told = {entry.get("name"): entry.get("value") for entry in properties}
         assert told["run"] == "20270619-0700" and "6." in str(told["kernel"])
 
 
 def test_times_are_those_of_the_measurement(tmp_path: Path) -> None:
     base, run = run_of(tmp_path, 3000), run_of(tmp_path, 4000, 2)
-    change(run, lambda made: setattr(made.records[0], "duration_s", 2.25))
-    change(run, lambda made: setattr(made.records[1], "duration_s", None))  # from the store
-    change(run, lambda made: setattr(made, "duration_s", 1_234.5))
+    change(run, lambda document: setattr(document.records[0], "duration_s", 2.25))
+    change(run, lambda document: setattr(document.records[1], "duration_s", None))  # from the store
+    change(run, lambda document: setattr(document, "duration_s", 1_234.5))
     limit = ["--limit", "itc/mutex max < 10s"]
     assert code(*against(base, "gate", run, "--junit", tmp_path / "gate.xml", *limit)) == 3
     root = ET.parse(tmp_path / "gate.xml").getroot()
@@ -200,17 +200,19 @@ def test_times_are_those_of_the_measurement(tmp_path: Path) -> None:
     assert suite.get("timestamp") == "2026-11-21T10:30:00"
 
 
-@pytest.mark.parametrize("made", ["missing", "empty", "archive", "label"])
+@pytest.mark.parametrize("state", ["missing", "empty", "archive", "label"])
 def test_the_first_gate_has_no_baseline_and_says_how_to_make_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     run = run_of(tmp_path / "new", 3000)
-    words = ["itc/mutex", "--output", "new", "--report=a.html", "--target", "posix/linux@host"]
-    change(run, lambda one: setattr(one, "call", CallEntry(arguments=words, folder="/")))
+    arguments = ["itc/mutex", "--output", "new", "--report=a.html", "--target", "posix/linux@host"]
+    change(
+        run, lambda document: setattr(document, "call", CallEntry(arguments=arguments, folder="/"))
+    )
     (tmp_path / "base").mkdir()
-    name = {"missing": "nowhere", "empty": "base"}.get(made, "archive:main")
-    if made == "label":
+    name = {"missing": "nowhere", "empty": "base"}.get(state, "archive:main")
+    if state == "label":
         add(open_archive("archive", create=True), read_run(run), label="other")
     out = ["--junit", "gate.xml", "--summary", "summary.md"]
     answer = call("gate", "new", "--against", name, *out)
@@ -240,9 +242,9 @@ def test_the_report_is_written_before_it_fails(tmp_path: Path) -> None:
 
 def test_differences_come_first(tmp_path: Path) -> None:
     base = run_of(tmp_path, 3000)
-    made = manifest(LINUX, settings={"tick_rate_hz": "250", "flags": "a|b"})
+    document = manifest(LINUX, settings={"tick_rate_hz": "250", "flags": "a|b"})
     rng = np.random.default_rng(2)
-    other = write_run(tmp_path, made, [Point("itc/pipe", {"all": nanoseconds(5000, 60, rng)})])
+    other = write_run(tmp_path, document, [Point("itc/pipe", {"all": nanoseconds(5000, 60, rng)})])
     summary = tmp_path / "summary.md"
     result = call(*against(base, "gate", other, "--summary", summary))
     for text in (result.stdout, summary.read_text()):
@@ -267,7 +269,10 @@ def test_a_single_difference_may_be_insignificant_among_many(tmp_path: Path) -> 
         write_run(
             tmp_path,
             manifest(LINUX),
-            [Point(f"itc/p{i}", {"all": one.astype(np.uint32)}) for i, one in enumerate(side)],
+            [
+                Point(f"itc/p{i}", {"all": values.astype(np.uint32)})
+                for i, values in enumerate(side)
+            ],
         )
         for side in (series, moved)
     ]

@@ -29,8 +29,8 @@ def expanded(word: str) -> list[str]:
 
 def gate(line: str) -> tuple[int, str]:
     """Exit code and output of a line of the shell, with its globs expanded."""
-    words = [name for word in shlex.split(line.replace("\\\n", " ")) for name in expanded(word)]
-    result = CliRunner().invoke(cli, words[1:], standalone_mode=False)
+    arguments = [name for word in shlex.split(line.replace("\\\n", " ")) for name in expanded(word)]
+    result = CliRunner().invoke(cli, arguments[1:], standalone_mode=False)
     if isinstance(result.exception, KadenzError):
         return result.exception.exit_code, str(result.exception)
     assert result.exception is None, result.output
@@ -40,8 +40,8 @@ def gate(line: str) -> tuple[int, str]:
 def counted(folder: Path, target: dict[str, str], factor: float, name: str) -> None:
     rng = np.random.default_rng(1)
     values = (factor * (900 + rng.integers(0, 20, 500))).astype(np.uint32)
-    made = manifest(target, id=f"{name}-{target['board']}")
-    write_run(folder, made, [Point("itc/queue", {"all": values}, {"size_bytes": 60})])
+    document = manifest(target, id=f"{name}-{target['board']}")
+    write_run(folder, document, [Point("itc/queue", {"all": values}, {"size_bytes": 60})])
 
 
 def targets(folder: Path, factor: float) -> None:
@@ -112,8 +112,8 @@ def test_sides_that_cannot_be_told_apart_are_refused(
     targets(tmp_path / "two", 1.0)
     targets(tmp_path / "new", REGRESSED)
     monkeypatch.chdir(tmp_path)
-    code, words = gate(form)
-    assert code == 2 and says in words
+    code, text = gate(form)
+    assert code == 2 and says in text
 
 
 def test_a_run_without_a_baseline_is_undecided_and_named(
@@ -122,10 +122,10 @@ def test_a_run_without_a_baseline_is_undecided_and_named(
     targets(tmp_path / "two", 1.0)
     targets(tmp_path / "new", REGRESSED)
     monkeypatch.chdir(tmp_path)
-    code, words = gate("kadenz gate new --against two/1-hifive1-revb")
+    code, text = gate("kadenz gate new --against two/1-hifive1-revb")
     assert code == 4
-    assert re.search(r"2-stm32f4.*this run has no baseline", words)
-    assert words.count("the configurations are the same") == 1  # of the board that has a baseline
+    assert re.search(r"2-stm32f4.*this run has no baseline", text)
+    assert text.count("the configurations are the same") == 1  # of the board that has a baseline
     limit = "--limit 'itc/* max < 2000 instructions'"  # passes
     assert gate(f"kadenz gate new --against two/1-hifive1-revb {limit}")[0] == 4
     assert gate("kadenz gate new/1-hifive1-revb --against two/1-hifive1-revb")[0] == 0
@@ -136,11 +136,11 @@ def test_a_run_that_shares_only_its_clock_has_no_baseline(
 ) -> None:
     clock = Point("clock/read-cost", {"all": np.ones(50, np.uint32)})
     for side, bench in (("two", "itc/queue"), ("new", "itc/mutex")):
-        made = manifest(STM32F4, id=side)
-        write_run(tmp_path, made, [clock, Point(bench, {"all": np.full(50, 9, np.uint32)})])
+        document = manifest(STM32F4, id=side)
+        write_run(tmp_path, document, [clock, Point(bench, {"all": np.full(50, 9, np.uint32)})])
     monkeypatch.chdir(tmp_path)
-    code, words = gate("kadenz gate new --against two")
-    assert code == 4 and "this run has no baseline" in words
+    code, text = gate("kadenz gate new --against two")
+    assert code == 4 and "this run has no baseline" in text
 
 
 def cyclic(folder: Path, centre: float) -> None:
@@ -149,9 +149,9 @@ def cyclic(folder: Path, centre: float) -> None:
         rng = np.random.default_rng([int(centre), number])
         lanes = {"all": nanoseconds(centre, 5000, rng)}
         point = Point("cyclic/wakeup-latency", lanes, {"period_us": 1000})
-        made = manifest(LINUX, id=f"{folder.name}-{number}")
-        made.created = f"2026-11-2{1 + number}T10:30:00Z"
-        write_run(folder, made, [point])
+        document = manifest(LINUX, id=f"{folder.name}-{number}")
+        document.created = f"2026-11-2{1 + number}T10:30:00Z"
+        write_run(folder, document, [point])
 
 
 def page_forms() -> list[str]:
@@ -173,9 +173,9 @@ def test_a_planted_regression_fails_in_every_form_of_the_pages(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
-    words = shlex.split(form.replace("\\\n", " "))
-    cyclic(Path(words[words.index("gate") + 1]), 3_000_000)
-    base = words[words.index("--against") + 1] if "--against" in words else ""
+    arguments = shlex.split(form.replace("\\\n", " "))
+    cyclic(Path(arguments[arguments.index("gate") + 1]), 3_000_000)
+    base = arguments[arguments.index("--against") + 1] if "--against" in arguments else ""
     cyclic(Path("older" if base.startswith("archive:") else base or "older"), 30_000)
     if base.startswith("archive:"):
         place = open_archive("archive", create=True)

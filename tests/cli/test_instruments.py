@@ -37,10 +37,12 @@ def asked(
     """The instruments of a campaign, each with its targets."""
     file = folder / "mine.toml"
     file.write_text(HEAD + instruments + BENCH)
-    (made,) = requests_of(
+    (request,) = requests_of(
         partial(Request), [str(file)], targets, {}, quick=False, instrument=instrument
     )
-    return [(by, [str(name) for name in names]) for by, names in made.instruments.items() if names]
+    return [
+        (by, [str(name) for name in names]) for by, names in request.instruments.items() if names
+    ]
 
 
 def test_each_instrument_measures_the_targets_that_it_names(tmp_path: Path) -> None:
@@ -50,8 +52,8 @@ def test_each_instrument_measures_the_targets_that_it_names(tmp_path: Path) -> N
         ("counter", [*inventory_targets()]),
     ]
     assert asked(tmp_path, table, "posix/linux@host") == [("counter", ["posix/linux@host"])]
-    one = asked(tmp_path, table, "freertos/ibex@emulated", instrument="scope")
-    assert one == [("scope", ["freertos/ibex@emulated"])]
+    by_scope = asked(tmp_path, table, "freertos/ibex@emulated", instrument="scope")
+    assert by_scope == [("scope", ["freertos/ibex@emulated"])]
 
 
 def inventory_targets() -> list[str]:
@@ -93,12 +95,12 @@ def test_a_campaign_is_measured_by_both(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         f'{HEAD}[instruments]\nmodel = ["*/stm32f4@*"]\ncounter = ["*"]\n{BENCH}'
     )
-    words = ["run", str(tmp_path / "mine.toml"), "--target", "freertos/stm32f4@emulated"]
-    called = CliRunner().invoke(cli, [*words, "--output", str(tmp_path / "runs")])
+    arguments = ["run", str(tmp_path / "mine.toml"), "--target", "freertos/stm32f4@emulated"]
+    called = CliRunner().invoke(cli, [*arguments, "--output", str(tmp_path / "runs")])
     assert called.exit_code == 0, called.output
     runs = find_runs([tmp_path / "runs"])
-    made = [(run.manifest.target.instrument, run.manifest.clock.clock_class) for run in runs]
-    assert sorted(made) == [("counter", "instruction"), ("model", "cycle-model")]
+    clocks = [(run.manifest.target.instrument, run.manifest.clock.clock_class) for run in runs]
+    assert sorted(clocks) == [("counter", "instruction"), ("model", "cycle-model")]
     assert "freertos/stm32f4@emulated, model: 1/4" in called.output
 
 
@@ -106,8 +108,8 @@ def test_a_campaign_is_measured_by_both(tmp_path: Path) -> None:
 def test_a_campaign_weighs_minimal_applications_if_it_says_so(tmp_path: Path) -> None:
     for name, key in (("with", "minimal = true"), ("without", "")):
         (tmp_path / "mine.toml").write_text(f"{HEAD}{key}\n{BENCH}")
-        words = ["run", str(tmp_path / "mine.toml"), "--target", "freertos/stm32f4@emulated"]
-        called = CliRunner().invoke(cli, [*words, "--output", str(tmp_path / name)])
+        arguments = ["run", str(tmp_path / "mine.toml"), "--target", "freertos/stm32f4@emulated"]
+        called = CliRunner().invoke(cli, [*arguments, "--output", str(tmp_path / name)])
         assert called.exit_code == 0, called.output
         (run,) = find_runs([tmp_path / name])
         assert run.manifest.build is not None

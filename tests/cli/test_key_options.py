@@ -33,14 +33,14 @@ CAMPAIGN = Campaign(
 
 def commands() -> dict[str, click.Command]:
     """Every command and every command of a group, by its words."""
-    found: dict[str, click.Command] = {}
+    by_name: dict[str, click.Command] = {}
     context = click.Context(cli)
     for name in cli.list_commands(context):
         command = cli.get_command(context, name)
         assert command is not None
         members = command.commands if isinstance(command, click.Group) else {}
-        found |= {f"{name} {inner}": each for inner, each in members.items()} or {name: command}
-    return found
+        by_name |= {f"{name} {inner}": each for inner, each in members.items()} or {name: command}
+    return by_name
 
 
 COMMANDS = commands()
@@ -54,7 +54,7 @@ KEYED = [
 
 
 def test_the_options_of_run_fit_into_one_head() -> None:
-    assert len([one for one in run.params if isinstance(one, click.Option)]) <= 27
+    assert len([option for option in run.params if isinstance(option, click.Option)]) <= 27
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -67,7 +67,7 @@ def test_help_fits_80_columns(name: str) -> None:
 @pytest.mark.parametrize("name", sorted({name for name, _, _ in KEYED}))
 def test_help_has_a_row_for_each_key(name: str) -> None:
     text = kadenz(*name.split(), "--help", env={"COLUMNS": "80"}).stdout
-    for _, option, key in (one for one in KEYED if one[0] == name):
+    for _, option, key in (keyed for keyed in KEYED if keyed[0] == name):
         assert re.search(rf"^    {re.escape(str(key))}  ", text, re.MULTILINE), (option.name, key)
         assert key.help and "`" not in key.name
 
@@ -76,7 +76,7 @@ def test_help_has_a_row_for_each_key(name: str) -> None:
 def test_a_key_written_as_an_option_is_answered_with_its_notation(name: str) -> None:
     command = COMMANDS[name]
     assert isinstance(command, GroupedCommand)
-    for _, option, key in (one for one in KEYED if one[0] == name):
+    for _, option, key in (keyed for keyed in KEYED if keyed[0] == name):
         flag = option.opts[0]
         with pytest.raises(click.NoSuchOption) as wrong:
             command.make_context(name, [f"{flag}-{key.name}", "x"])
@@ -93,7 +93,7 @@ def test_the_same_option_is_the_same_in_every_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("options", "message"),
     [
         (("--board", "port=a", "--board", "port=b"), "--board: `port` is there twice"),
         (("--board", "results=usb"), "no results `usb`"),
@@ -114,15 +114,15 @@ def test_the_same_option_is_the_same_in_every_command() -> None:
     ],
 )
 def test_a_mistake_is_a_usage_error_before_anything_is_built(
-    words: tuple[str, ...], message: str
+    options: tuple[str, ...], message: str
 ) -> None:
-    answer = kadenz("run", "itc/pipe", "--target", str(LINUX), "--allow", "no-realtime", *words)
+    answer = kadenz("run", "itc/pipe", "--target", str(LINUX), "--allow", "no-realtime", *options)
     assert answer.returncode == 2 and message in answer.stderr, answer.stderr
     assert "building" not in answer.stderr and answer.stdout == ""
 
 
-def values(*words: str) -> RunOptions:
-    return RunOptions.of(run.make_context("run", ["demo", *words]).params)
+def values(*arguments: str) -> RunOptions:
+    return RunOptions.of(run.make_context("run", ["demo", *arguments]).params)
 
 
 def test_keys_apart_are_keys_together() -> None:
@@ -132,32 +132,34 @@ def test_keys_apart_are_keys_together() -> None:
 
 
 def load(*texts: str) -> LoadChoice:
-    words = [word for text in texts for word in ("--load", text)]
-    given = values(*words, "--allow", "weak-load").conditions
-    (found,) = (one for one in choices(CAMPAIGN, given) if isinstance(one, LoadChoice))
-    return found
+    options = [word for text in texts for word in ("--load", text)]
+    given = values(*options, "--allow", "weak-load").conditions
+    (load_choice,) = (
+        choice for choice in choices(CAMPAIGN, given) if isinstance(choice, LoadChoice)
+    )
+    return load_choice
 
 
 def test_each_load_is_a_run_of_its_own_with_its_own_settings(tmp_path: Path) -> None:
     asked = load("cpu+disk,workers=1,cpus=0", f"disk,scratch={tmp_path}", "cpu,workers=1", "none")
-    assert [(one.name, one.how.workers, tuple(one.how.cpus)) for one in asked.loads] == [
+    assert [(entry.name, entry.how.workers, tuple(entry.how.cpus)) for entry in asked.loads] == [
         ("cpu+disk", 1, (0,)),
         ("disk", 3, ()),  # the campaign's number of workers
         ("cpu", 1, ()),
         ("none", 0, ()),
     ]
-    assert [one.how.allow_weak for one in asked.loads] == [True, True, True, False]
+    assert [entry.how.allow_weak for entry in asked.loads] == [True, True, True, False]
     assert asked.loads[1].how.scratch == tmp_path
 
 
 def test_loads_that_differ_in_their_settings_are_told_apart() -> None:
     asked = load("cpu,workers=1", "cpu,workers=2", "cpu,workers=2,cpus=0,2-3", "cpu,workers=1")
     variants = combinations(LINUX, [asked])
-    entries = [one.entries[0].value for (one,) in variants]
+    entries = [condition.entries[0].value for (condition,) in variants]
     assert entries == ["cpu,workers=1", "cpu,workers=2", "cpu,workers=2,cpus=0,2-3"]
-    suffixes = [one.suffix for (one,) in variants]
+    suffixes = [condition.suffix for (condition,) in variants]
     assert suffixes[0] == "-load-cpu-workers-1" and len({*suffixes}) == 3
-    assert all(re.fullmatch(r"[\w.+-]+", one) for one in suffixes)
+    assert all(re.fullmatch(r"[\w.+-]+", suffix) for suffix in suffixes)
 
 
 def test_completion_offers_keys_and_their_values() -> None:
@@ -175,9 +177,9 @@ def test_a_run_of_an_older_kadenz_is_not_resumed_with_other_options(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = manifest(STM32F4)
-    made.call = CallEntry(arguments=["demo", "--load-workers", "2"], folder=str(tmp_path))
-    folder = write_run(tmp_path / "runs", made, [])
+    document = manifest(STM32F4)
+    document.call = CallEntry(arguments=["demo", "--load-workers", "2"], folder=str(tmp_path))
+    folder = write_run(tmp_path / "runs", document, [])
     answer = kadenz("run", "--resume", str(folder))
     assert answer.returncode == 2 and f"{folder} was called by a kadenz" in answer.stderr
     assert "No such option: --load-workers" in answer.stderr and "Measure anew" in answer.stderr

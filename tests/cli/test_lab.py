@@ -22,8 +22,8 @@ STM32 = MINE.format(kernel="freertos", board="stm32f4", tier="emulated")
 LINUX = MINE.format(kernel="posix", board="linux", tier="host")
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_init_changes_no_file_and_makes_no_lab_inside_a_lab(tmp_path: Path) -> N
     assert "kept" in kadenz("init", str(tmp_path)).output
     assert (tmp_path / ".gitignore").read_text() == "mine\n"
     before = (tmp_path / "kadenz.toml").read_text()
-    for folder, words in ((tmp_path, "a lab already"), (tmp_path / "deep", "a lab inside a lab")):
+    for folder, message in ((tmp_path, "a lab already"), (tmp_path / "deep", "a lab inside a lab")):
         error = kadenz("init", str(folder)).exception
         assert isinstance(error, KadenzError) and error.exit_code == 2
-        assert words in error.message and str(tmp_path / "kadenz.toml") in error.message
+        assert message in error.message and str(tmp_path / "kadenz.toml") in error.message
     assert (tmp_path / "kadenz.toml").read_text() == before
     assert not (tmp_path / "deep").exists()
 
@@ -81,17 +81,19 @@ def test_list_says_where_each_part_comes_from_and_what_is_wrong(lab: Path) -> No
     (lab / "kadenz.toml").write_text(STM32 + STM32.replace("mine", "bad").replace("stm32f4", "x"))
     answer = kadenz("list", "--json")
     assert answer.exception is None, answer.output
-    found = json.loads(answer.output)
-    origins = {one["name"]: one["from"] for one in (*found["targets"], *found["campaigns"])}
+    listing = json.loads(answer.output)
+    origins = {
+        entry["name"]: entry["from"] for entry in (*listing["targets"], *listing["campaigns"])
+    }
     assert origins["freertos/desk@emulated"] == origins["mine"] == origins["own"] == "lab"
     assert origins["freertos/stm32f4@emulated"] == origins["demo"] == "kadenz"
-    assert found["lab"] == str(lab / "kadenz.toml")
-    wrong = [one["problem"] for one in found["problems"]]
+    assert listing["lab"] == str(lab / "kadenz.toml")
+    wrong = [problem["problem"] for problem in listing["problems"]]
     assert len(wrong) == 2 and "unknown key `titel`" in wrong[0] and "[target.bad]" in wrong[1]
     text = kadenz("list").output
     assert "(lab) " in text and "problem: " in text
     doctor = kadenz("doctor", "--json")
-    checks = {one["name"]: one for one in json.loads(doctor.output)["targets"]}
+    checks = {check["name"]: check for check in json.loads(doctor.output)["targets"]}
     assert checks["mine"]["ready"] and not checks["bad"]["ready"]
     assert "[target.bad]" in checks["bad"]["missing"][0]["problem"]
 
@@ -115,9 +117,9 @@ def test_a_fresh_lab_lists_benchmarks_before_an_image_is_built(
         assert re.search(rf"^  {family} +{count}  ", overview, re.MULTILINE), family
     assert "No image is built yet: kadenz list --build --target NAME" in whole
     flat = " ".join(whole.split())
-    for one in listed["benchmarks"]:
-        assert f"\n  {one['name']}\n" in whole
-        assert " ".join(f"{one['begins']} … {one['ends']}".split()) in flat
+    for benchmark in listed["benchmarks"]:
+        assert f"\n  {benchmark['name']}\n" in whole
+        assert " ".join(f"{benchmark['begins']} … {benchmark['ends']}".split()) in flat
     details = kadenz("list", "itc/queue").output
     assert "return of task 1's send" in details and re.search(r"--set +size_bytes=60", details)
     error = kadenz("list", "itc/queu").exception
@@ -174,13 +176,13 @@ def test_the_deadline_of_a_target_holds_where_the_campaign_names_none(lab: Path)
     assert (
         kadenz("run", *wakeup, "--output", "b", "--deadline", "800 instructions").return_value == 0
     )
-    found = []
+    deadlines = []
     for folder in ("a", "b"):
         (run,) = find_runs([lab / folder])
         (record,) = [r for r in run.manifest.records if r.bench.startswith("cyclic/")]
         assert record.deadline is not None
-        found.append((record.deadline.quantity, record.deadline.origin))
-    assert found == [("900 instructions", "lab"), ("800 instructions", "command line")]
+        deadlines.append((record.deadline.quantity, record.deadline.origin))
+    assert deadlines == [("900 instructions", "lab"), ("800 instructions", "command line")]
 
 
 def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None:
@@ -190,10 +192,10 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
         + '[target.mine.conditions]\nload = "cpu,workers=1"\n'
         'allow = ["idle-states", "weak-load"]\n'
     )
-    words = ["run", "clock/read-cost", "--target", "mine", "--set", "samples=200"]
-    words += ["--allow", "no-realtime"]  # besides those of the lab
-    assert kadenz(*words).return_value == 0
-    assert kadenz(*words, "--load", "none").return_value == 0  # the command line has precedence
+    arguments = ["run", "clock/read-cost", "--target", "mine", "--set", "samples=200"]
+    arguments += ["--allow", "no-realtime"]  # besides those of the lab
+    assert kadenz(*arguments).return_value == 0
+    assert kadenz(*arguments, "--load", "none").return_value == 0  # the command line has precedence
     loads = [
         find_runs([folder])[0].manifest.condition_values["load"]
         for folder in sorted((lab / "measured").iterdir())
@@ -202,7 +204,7 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("target", "conditions", "words", "remedy"),
+    ("target", "conditions", "message", "remedy"),
     [
         (LINUX, 'laod = "cpu"', "no condition `laod`", "`load`"),
         (LINUX, 'load = "cpuu"', "cpuu", "cpu"),
@@ -217,14 +219,14 @@ def test_conditions_of_a_target_are_those_of_the_command_line(lab: Path) -> None
     ],
 )
 def test_a_condition_that_cannot_hold_is_refused_with_its_place(
-    target: str, conditions: str, words: str, remedy: str, lab: Path
+    target: str, conditions: str, message: str, remedy: str, lab: Path
 ) -> None:
     (lab / "kadenz.toml").write_text(f"{target}[target.mine.conditions]\n{conditions}\n")
     answer = kadenz("run", "clock/read-cost", "--target", "mine", "--allow", "no-realtime")
     error = answer.exception
     assert isinstance(error, ConfigError) and error.exit_code == 2, answer.output
     assert f"{lab}/kadenz.toml: [target.mine.conditions]" in error.message
-    assert words in error.message and remedy in error.remedy
+    assert message in error.message and remedy in error.remedy
     assert not (lab / "runs").exists()
 
 

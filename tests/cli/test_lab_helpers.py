@@ -28,11 +28,11 @@ def test_a_benchmark_of_a_lab_has_the_helpers_of_the_suite(
     monkeypatch.chdir(lab)
     (lab / "build").symlink_to(inventory.root() / "build")
     shutil.copy2(PING, lab / "bench")
-    words = ("--target", "freertos/stm32f4@emulated", "--set", "samples=30")
-    answer = CliRunner().invoke(cli, ["run", "mine/ping", *words], standalone_mode=False)
+    options = ("--target", "freertos/stm32f4@emulated", "--set", "samples=30")
+    answer = CliRunner().invoke(cli, ["run", "mine/ping", *options], standalone_mode=False)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([lab / "runs"])
-    (record,) = [one for one in run.manifest.records if one.bench == "mine/ping"]
+    (record,) = [entry for entry in run.manifest.records if entry.bench == "mine/ping"]
     assert record.status == "ok" and record.params["period_us"] == 2000
     assert record.proof.checked == 30 and record.proof.failed == 0
     assert run.samples(record, 0).size == 30

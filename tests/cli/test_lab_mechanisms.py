@@ -16,7 +16,7 @@ from kadenz.config import inventory
 from kadenz.errors import ConfigError, UsageError
 from tests.rtos.images import TARGETS
 
-OWN = """\
+LAB_FILE = """\
 [mechanisms]
 channel = ["mailbox"]
 notify = ["gate"]
@@ -26,8 +26,8 @@ memory = ["arena"]
 """
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def add_kernel(lab: Path) -> None:
 
 @pytest.mark.counted
 def test_a_lab_measures_mechanisms_whose_names_the_suite_does_not_know(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     add_kernel(lab)
     itc = [f"itc/{name}" for name in ("mailbox", "mailbox-round-trip", "mailbox-one-way")]
     itc += ["itc/gate-one-way", "itc/gate-round-trip", "itc/latch-inherit-one-way"]
@@ -62,10 +62,12 @@ def test_a_lab_measures_mechanisms_whose_names_the_suite_does_not_know(lab: Path
         "cyclic/wakeup-latency": "timer=cuckoo",
         "alloc/allocate": "memory=arena",
     }
-    words = [word for one in (*chosen.values(), "samples=20") for word in ("--set", one)]
+    options = [
+        word for assignment in (*chosen.values(), "samples=20") for word in ("--set", assignment)
+    ]
     for kernel in ("mine", "freertos"):
-        words += ["--target", f"{kernel}/stm32f4@emulated"]
-    answer = kadenz("run", *itc, *chosen, *words)
+        options += ["--target", f"{kernel}/stm32f4@emulated"]
+    answer = kadenz("run", *itc, *chosen, *options)
     assert answer.exception is None and answer.return_value == 0, answer.output
     runs = {run.manifest.target.name.partition("/")[0]: run for run in find_runs([lab / "runs"])}
     for record in runs["mine"].manifest.records:
@@ -73,21 +75,21 @@ def test_a_lab_measures_mechanisms_whose_names_the_suite_does_not_know(lab: Path
         if record.bench in chosen:
             key, value = chosen[record.bench].split("=")
             assert record.params[key] == value
-    missing = {one.bench: one for one in runs["freertos"].manifest.records}
+    missing = {record.bench: record for record in runs["freertos"].manifest.records}
     for bench in (*itc, *chosen):
         assert missing[bench].status == "n/a"
         assert "this kernel has no" in missing[bench].reason
     answer = kadenz("conformance", "mine/stm32f4@emulated", "--json")
     assert answer.exception is None and answer.return_value == 0, answer.output
     passed = {
-        one["case"] for one in json.loads(answer.output)[0]["cases"] if one["result"] == "pass"
+        case["case"] for case in json.loads(answer.output)[0]["cases"] if case["result"] == "pass"
     }
     for name in ("mailbox", "gate", "latch-inherit"):
         assert any(case.startswith(name) for case in passed), passed
 
 
 def test_an_exported_suite_has_the_labs_mechanisms(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     answer = kadenz("export-suite", "suite", "--as", "files", "--board", "stm32f4")
     assert answer.exception is None, answer.output
     settings = (lab / "suite/kadenz_settings.h").read_text().splitlines()
@@ -96,7 +98,7 @@ def test_an_exported_suite_has_the_labs_mechanisms(lab: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "words"),
+    ("table", "message"),
     [
         ('channel = ["queue"]', "`queue`: the suite has this name"),
         ('lock = ["mutex"]', "`mutex`: the suite has this name"),  # a benchmark of its own file
@@ -113,16 +115,16 @@ def test_an_exported_suite_has_the_labs_mechanisms(lab: Path) -> None:
         ('channel = "own"', "expected `array`"),
     ],
 )
-def test_a_name_that_cannot_be_a_labs_own_is_refused(lab: Path, table: str, words: str) -> None:
+def test_a_name_that_cannot_be_a_labs_own_is_refused(lab: Path, table: str, message: str) -> None:
     (lab / "kadenz.toml").write_text(f"[mechanisms]\n{table}\n")
     error = kadenz("run", "itc/queue", "--target", "freertos/stm32f4@emulated").exception
     assert isinstance(error, ConfigError) and error.exit_code == 2 and error.remedy
-    assert words in error.message and f"{lab}/kadenz.toml" in error.message
+    assert message in error.message and f"{lab}/kadenz.toml" in error.message
     assert not (lab / "build").exists()
 
 
 def test_a_misspelt_benchmark_of_a_labs_own_mechanism_is_refused(lab: Path) -> None:
-    (lab / "kadenz.toml").write_text(OWN)
+    (lab / "kadenz.toml").write_text(LAB_FILE)
     error = kadenz("run", "itc/mailbx", "--target", "freertos/stm32f4@emulated").exception
     assert isinstance(error, UsageError) and "itc/mailbox" in str(error) + error.remedy
 

@@ -50,8 +50,8 @@ def test_show_as_json_and_the_export_hold_the_misses(run: Path, tmp_path: Path) 
     assert row["misses_low"] < 0.0255 == row["misses_share"] < row["misses_high"]
     call("export", run, "--summary", "--format", "csv", "--output", tmp_path / "a.csv")
     rows = list(csv.DictReader((tmp_path / "a.csv").open()))
-    assert [one["misses"] for one in rows] == ["1", "0"]
-    assert [one["deadline_origin"] for one in rows] == ["period", "period"]
+    assert [row["misses"] for row in rows] == ["1", "0"]
+    assert [row["deadline_origin"] for row in rows] == ["period", "period"]
     assert rows[1]["not_measured"] == "2898"
 
 
@@ -71,9 +71,9 @@ def test_the_closing_table_shows_the_evidence_for_ok(
     [("misses < 10%", 4), ("misses = 0", 3), ("max < 100us", 3), ("max < 1s", 4)],
 )
 def test_gate_exits_with_the_code_of_the_known_results(run: Path, limit: str, code: int) -> None:
-    found = call("gate", run, "--deadline", "100us", "--limit", f"cyclic/* {limit}")
-    assert found[1] == code, found[0]
-    assert "of 803 µs" not in found[0]
+    answer = call("gate", run, "--deadline", "100us", "--limit", f"cyclic/* {limit}")
+    assert answer[1] == code, answer[0]
+    assert "of 803 µs" not in answer[0]
 
 
 def test_the_report_shows_misses_of_the_requested_deadline(run: Path, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ HOST = "posix/linux@host"
 
 def noted(*groups: Sequence[str]) -> None:
     campaign, entry = cast(Campaign, None), CampaignEntry("c", "", "", quick=True)
-    note_needless_root([Request(campaign, entry, [*map(parse_target, one)]) for one in groups])
+    note_needless_root([Request(campaign, entry, [*map(parse_target, group)]) for group in groups])
 
 
 @pytest.mark.parametrize(

@@ -30,8 +30,8 @@ IMAGES = {"--kernel-source", "--isa"}  # of each command that builds an image
 
 
 def options(name: str) -> dict[str, click.Option]:
-    found = [one for one in COMMANDS[name].params if isinstance(one, click.Option)]
-    return {flag: one for one in found for flag in one.opts}
+    named = [option for option in COMMANDS[name].params if isinstance(option, click.Option)]
+    return {flag: option for option in named for flag in option.opts}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -40,7 +40,7 @@ def test_every_command_that_answers_does_so_in_json(name: str) -> None:
     if "--json" in options(name):
         text = str(options(name)["--json"].help)
         assert re.fullmatch("One JSON (object|array) on standard output.", text)
-    choices = [getattr(one.type, "choices", ()) for one in options(name).values()]
+    choices = [getattr(option.type, "choices", ()) for option in options(name).values()]
     assert name == "export" or not any("json" in each for each in choices)
 
 
@@ -53,9 +53,9 @@ def test_every_command_that_builds_images_takes_their_conditions(name: str) -> N
 def test_help_names_a_statistic_in_one_way(name: str) -> None:
     answer = kadenz(*name.split(), "--help", env={"COLUMNS": "80"})
     assert not re.search(r"\bp50\b|\bp999\b|\bp99_9\b", answer.stdout)
-    for one in options(name).values():
-        assert (one.name or "").startswith("statistic") is (
-            isinstance(one.type, Statistic) or "median" in getattr(one.type, "choices", ())
+    for option in options(name).values():
+        assert (option.name or "").startswith("statistic") is (
+            isinstance(option.type, Statistic) or "median" in getattr(option.type, "choices", ())
         )
 
 
@@ -100,13 +100,13 @@ def test_what_is_no_percentage_is_refused(text: str) -> None:
 
 
 def test_every_option_with_a_percentage_has_this_notation() -> None:
-    found = {
+    percentages = {
         (name, flag)
         for name in COMMANDS
-        for flag, one in options(name).items()
-        if isinstance(one.type, Percent)
+        for flag, option in options(name).items()
+        if isinstance(option.type, Percent)
     }
-    assert found == {
+    assert percentages == {
         ("compare", "--threshold"),
         ("compare", "--between-runs"),
         ("gate", "--max-worse"),
@@ -115,7 +115,7 @@ def test_every_option_with_a_percentage_has_this_notation() -> None:
         ("farm plan", "--spread"),
         ("farm plan", "--deaths"),
     }
-    for name, flag in found:
+    for name, flag in percentages:
         assert options(name)[flag].metavar == "PERCENT"
 
 
@@ -166,8 +166,8 @@ def test_statistics_have_the_same_names_in_an_archive_and_an_export(archive: Pat
 
 def test_an_archive_is_checked_in_json(archive: Path) -> None:
     answer = kadenz("archive", "check", "--archive", str(archive), "--json")
-    found = json.loads(answer.stdout)
-    assert (found["runs"], found["damaged"], found["orphans"]) == (1, {}, [])
+    report = json.loads(answer.stdout)
+    assert (report["runs"], report["damaged"], report["orphans"]) == (1, {}, [])
 
 
 def test_the_command_for_a_failed_port_names_its_instruction_set() -> None:
@@ -178,7 +178,7 @@ def test_the_command_for_a_failed_port_names_its_instruction_set() -> None:
     name = parse_target("freertos/hifive1-revb@emulated")
     setup = default_setup(name)
     setup.isa = "rv32ima"
-    words = shlex.split(_command(name, setup))
-    assert words == ["kadenz", "conformance", str(name), "--isa", "rv32ima"]
-    options = COMMANDS["conformance"].make_context("conformance", words[2:]).params
+    command = shlex.split(_command(name, setup))
+    assert command == ["kadenz", "conformance", str(name), "--isa", "rv32ima"]
+    options = COMMANDS["conformance"].make_context("conformance", command[2:]).params
     assert options["isa"] == ("rv32ima",)

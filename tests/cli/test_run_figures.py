@@ -62,8 +62,8 @@ def test_running_figures_describe_the_received_samples() -> None:
         running.add(0, part)
     running.add(1, np.arange(3000, dtype=np.uint32) + 5)  # five cycles did not happen
     assert running.taken == 3000 and running.missed == 6
-    words = running.text.split()
-    least, median, most = (float(words[i].rstrip(",")) for i in (1, 3, 5))
+    parts = running.text.split()
+    least, median, most = (float(parts[i].rstrip(",")) for i in (1, 3, 5))
     warm = values[1:] / 1000.0
     assert least == pytest.approx(warm.min(), rel=1e-3)
     assert median == pytest.approx(float(np.median(warm)), rel=0.05)
@@ -120,8 +120,8 @@ def test_lines_show_the_remaining_time_and_unmeasured_samples(
     display.started("a", points, LINUX_CLOCK)
     record = cyclic()
     display.opened("a", record)
-    for one in record.lanes:
-        one.account(1000, 2)
+    for lane in record.lanes:
+        lane.account(1000, 2)
     display.closed("a", record)
     said = capsys.readouterr().err
     assert "a: measuring 2 points, ETA 0:08" in said
@@ -132,8 +132,8 @@ def test_a_bar_shows_running_figures_and_the_remaining_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with (tmp_path / "screen").open("w") as screen:
-        made = Console(file=screen, force_terminal=True, width=200)
-        monkeypatch.setattr("kadenz.cli.console.screen_of", lambda _: made)
+        console = Console(file=screen, force_terminal=True, width=200)
+        monkeypatch.setattr("kadenz.cli.console.screen_of", lambda _: console)
         with LiveDisplay() as display:
             display.started("a", [Point(10, BENCH, 4000, 1, {"period_us": 1000})], LINUX_CLOCK)
             display.opened("a", cyclic())

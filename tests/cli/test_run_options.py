@@ -23,12 +23,12 @@ NO_OPTION = {"command", "power"}  # of a link: the lab file and the place of a r
 
 
 def options() -> list[GroupedOption]:
-    return [one for one in run.params if isinstance(one, GroupedOption)]
+    return [option for option in run.params if isinstance(option, GroupedOption)]
 
 
 def under(heading: str) -> set[str]:
     """Names of the options that `--help` shows under a heading."""
-    return {str(one.name) for one in options() if one.group == heading}
+    return {str(option.name) for option in options() if option.group == heading}
 
 
 def test_every_option_is_a_field_of_the_part_that_its_heading_names() -> None:
@@ -37,14 +37,14 @@ def test_every_option_is_a_field_of_the_part_that_its_heading_names() -> None:
     assert {field.name for field in fields(Results)} == under("Results")
     link = {field.name for field in fields(BoardLink)}
     assert link - NO_OPTION == {
-        key.name for one in options() if one.name == "board" for key in one.keys
+        key.name for option in options() if option.name == "board" for key in option.keys
     }
     conditions = {option.key for kind in kinds() for option in kind.options}
     assert conditions == set().union(*(under(kind.title) for kind in kinds()))
 
 
 def test_options_arrive_with_their_types() -> None:
-    words = [
+    arguments = [
         "demo",
         "--rounds",
         "5",
@@ -54,11 +54,11 @@ def test_options_arrive_with_their_types() -> None:
         "port=/dev/x",
         "--no-wait",
     ]
-    found = RunOptions.of(run.make_context("run", words).params)
-    assert found.what.work == ("demo",)
-    assert (found.how.rounds, found.how.wait, found.how.instrument) == (5, False, None)
-    assert found.conditions["load"] == (OptionValue("disk", {"workers": 2}),)
-    assert found.link.port == "/dev/x"
+    given = RunOptions.of(run.make_context("run", arguments).params)
+    assert given.what.work == ("demo",)
+    assert (given.how.rounds, given.how.wait, given.how.instrument) == (5, False, None)
+    assert given.conditions["load"] == (OptionValue("disk", {"workers": 2}),)
+    assert given.link.port == "/dev/x"
 
 
 def test_a_value_that_is_missing_is_not_taken_as_empty() -> None:
@@ -71,22 +71,22 @@ def test_a_value_that_is_missing_is_not_taken_as_empty() -> None:
 def documented() -> dict[str, set[str]]:
     """Flags by heading, of the tables in the section of `kadenz run`."""
     section = REFERENCE.read_text().split("\n## kadenz run\n")[1].split("\n## ")[0]
-    found: dict[str, set[str]] = {}
+    flags: dict[str, set[str]] = {}
     heading = ""
     for line in section.splitlines():
         if title := re.fullmatch(r"\*\*(.+)\*\*", line):
             heading = title[1]
         elif heading and line.startswith("| `--"):
             cell = line.split(" | ")[0]
-            found.setdefault(heading, set()).update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cell))
-    return found
+            flags.setdefault(heading, set()).update(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", cell))
+    return flags
 
 
 def test_the_reference_has_each_option_under_the_heading_of_help() -> None:
     wanted: dict[str, set[str]] = {}
-    for one in options():
-        flags = {*one.opts, *one.secondary_opts}
-        wanted.setdefault(one.group, set()).update(flags)
+    for option in options():
+        flags = {*option.opts, *option.secondary_opts}
+        wanted.setdefault(option.group, set()).update(flags)
     assert documented() == wanted
 
 

@@ -23,8 +23,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def asked(*words: str) -> Result:
-    return CliRunner().invoke(cli, words, standalone_mode=False)
+def asked(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, arguments, standalone_mode=False)
 
 
 def test_runs_are_named_listed_and_taken_by_name(here: Path) -> None:
@@ -89,8 +89,15 @@ def test_a_dry_run_measures_nothing_and_learns_from_earlier_runs(here: Path) -> 
 
 
 def test_a_period_of_this_linux_needs_no_earlier_run(here: Path) -> None:
-    words = ["run", "cyclic/wakeup-latency", "--target", "posix/linux@host", "--dry-run", "--json"]
-    answer = kadenz(*words, "--set", "samples=2000", "--set", "period_us=1000")
+    arguments = [
+        "run",
+        "cyclic/wakeup-latency",
+        "--target",
+        "posix/linux@host",
+        "--dry-run",
+        "--json",
+    ]
+    answer = kadenz(*arguments, "--set", "samples=2000", "--set", "period_us=1000")
     (run,) = json.loads(answer.stdout)
     (seconds,) = [p["seconds"] for p in run["points"] if p["bench"] == "cyclic/wakeup-latency"]
     assert seconds == pytest.approx(2.0)

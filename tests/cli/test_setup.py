@@ -35,8 +35,8 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def invoke(*words: str) -> Result:
-    return CliRunner().invoke(setup, list(words))
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(setup, list(arguments))
 
 
 def test_a_dry_run_shows_the_plan_and_does_nothing(machine: Path) -> None:

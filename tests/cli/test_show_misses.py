@@ -30,7 +30,7 @@ def shown(folder: Path, lanes: int, missed: int, *options: str) -> str:
 @pytest.mark.parametrize("lanes", [2, 16])
 def test_the_misses_of_several_lanes_are_one_sentence(tmp_path: Path, lanes: int) -> None:
     text = shown(tmp_path, lanes, 7)
-    (line,) = [one for one in text.splitlines() if "missed 1,000 µs" in one]
+    (line,) = [line for line in text.splitlines() if "missed 1,000 µs" in line]
     assert f"all {lanes} lanes: {8 * lanes + 1} of {307 * lanes:,} missed" in line
     assert f"most on core{lanes - 1}: 9" in text
 

@@ -21,8 +21,8 @@ def readings(step: float, unit: float, round_: np.ufunc, seed: int = 1) -> npt.N
 @pytest.mark.parametrize("unit", [1.0, 0.1, 0.001])
 @pytest.mark.parametrize("round_", [np.floor, np.rint])
 def test_the_step_of_an_analyser_is_found(mhz: int, unit: float, round_: np.ufunc) -> None:
-    found = clock_step(np.diff(readings(1e3 / mhz, unit, round_))) * unit
-    assert found == pytest.approx(1e3 / mhz, rel=1e-4)
+    step = clock_step(np.diff(readings(1e3 / mhz, unit, round_))) * unit
+    assert step == pytest.approx(1e3 / mhz, rel=1e-4)
 
 
 def test_readings_of_a_fine_clock_have_no_coarser_step() -> None:

@@ -35,15 +35,15 @@ def copied(part: str, to: Path) -> Path:
 def test_a_lab_is_found_upward_or_by_the_variable(
     lab: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = find_lab()
-    assert found is not None and found.folder == lab
-    assert inventory.build_folder() == lab / "build" and found.output == lab / "runs"
+    current = find_lab()
+    assert current is not None and current.folder == lab
+    assert inventory.build_folder() == lab / "build" and current.output == lab / "runs"
     other = tmp_path_factory.mktemp("other")
     (other / "kadenz.toml").write_text('[defaults]\noutput = "measured"\n')
     for named in (other, other / "kadenz.toml"):
         monkeypatch.setenv("KADENZ_LAB", str(named))
-        found = find_lab()
-        assert found is not None and found.output == other / "measured"
+        current = find_lab()
+        assert current is not None and current.output == other / "measured"
     monkeypatch.setenv("KADENZ_LAB", str(tmp_path_factory.mktemp("empty")))
     with pytest.raises(ConfigError, match=r"KADENZ_LAB=.*no kadenz.toml there"):
         find_lab()
@@ -104,10 +104,10 @@ def test_a_lab_in_the_checkout_is_a_lab_and_the_checkout_in_a_lab_is_not(
 
 def test_a_name_found_twice_is_refused_with_both_places(lab: Path) -> None:
     copied("boards/stm32f4", lab / "boards" / "stm32f4")
-    own, twin = inventory.root() / "boards/stm32f4/board.toml", lab / "boards/stm32f4/board.toml"
+    stock, twin = inventory.root() / "boards/stm32f4/board.toml", lab / "boards/stm32f4/board.toml"
     with pytest.raises(ConfigError, match="found twice") as caught:
         parse_target(STM32)
-    assert str(own) in caught.value.message and str(twin) in caught.value.message
+    assert str(stock) in caught.value.message and str(twin) in caught.value.message
     assert caught.value.remedy == f"Rename {twin.parent}"
     assert [error.message for error in inventory.problems()] == [caught.value.message]
     assert "freertos/hifive1-revb@emulated" in known_targets()  # the rest works
@@ -153,7 +153,7 @@ def test_a_target_of_the_lab_is_a_kernel_a_board_and_a_tier_by_a_short_name(lab:
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "remedy"),
+    ("text", "message", "remedy"),
     [
         ("[target.mine\n", "not TOML", "syntax"),
         ("[targets.mine]\n", "kadenz.toml:1: unknown key `targets`", "`target`"),
@@ -168,16 +168,16 @@ def test_a_target_of_the_lab_is_a_kernel_a_board_and_a_tier_by_a_short_name(lab:
     ],
 )
 def test_a_mistake_in_the_file_has_its_line_and_a_remedy(
-    text: str, words: str, remedy: str, lab: Path
+    text: str, message: str, remedy: str, lab: Path
 ) -> None:
     (lab / "kadenz.toml").write_text(text)
     with pytest.raises(ConfigError) as caught:
         find_lab()
-    assert words in caught.value.message and remedy in caught.value.remedy
+    assert message in caught.value.message and remedy in caught.value.remedy
 
 
 @pytest.mark.parametrize(
-    ("change", "words", "remedy"),
+    ("change", "message", "remedy"),
     [
         (("freertos", "freertoss"), "no target `freertoss/stm32f4@emulated`", "freertos/stm32f4"),
         (("stm32f4", "stm32f5"), "no target `freertos/stm32f5@emulated`", "freertos/stm32f4"),
@@ -187,13 +187,13 @@ def test_a_mistake_in_the_file_has_its_line_and_a_remedy(
     ],
 )
 def test_a_table_that_makes_no_target_spoils_that_target_alone(
-    change: tuple[str, str], words: str, remedy: str, lab: Path
+    change: tuple[str, str], message: str, remedy: str, lab: Path
 ) -> None:
     (lab / "kadenz.toml").write_text(MINE.replace(*change) + MINE.replace("mine", "good"))
     with pytest.raises(ConfigError) as caught:
         parse_target("mine")
     assert f"{lab}/kadenz.toml: [target.mine]" in caught.value.message
-    assert words in caught.value.message and remedy in caught.value.remedy
+    assert message in caught.value.message and remedy in caught.value.remedy
     assert [str(error) for error in problems()] == [str(caught.value)]
     assert parse_target("good").parts == STM32
 

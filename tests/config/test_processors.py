@@ -56,7 +56,7 @@ def test_a_user_must_name_at_least_one() -> None:
 
 @pytest.mark.parametrize("text", ["3-1", "0-", ","])
 def test_processors_of_a_load_are_never_silently_all_of_them(text: str) -> None:
-    words = [
+    arguments = [
         "run",
         "clock/resolution",
         "--target",
@@ -64,7 +64,7 @@ def test_processors_of_a_load_are_never_silently_all_of_them(text: str) -> None:
         "--load",
         f"cpu,cpus={text}",
     ]
-    error = CliRunner().invoke(cli, words, standalone_mode=False).exception
+    error = CliRunner().invoke(cli, arguments, standalone_mode=False).exception
     assert isinstance(error, UsageError) and "--load cpu,cpus=" in error.message
 
 

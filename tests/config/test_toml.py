@@ -75,39 +75,39 @@ def test_a_good_board_is_read() -> None:
 def test_an_unknown_key_is_reported_with_line_and_nearest(
     right: str, wrong: str, place: str, hint: str
 ) -> None:
-    found = error(BOARD.replace(right, wrong), Board)
-    assert found.message == f"x.toml:{place}"
-    assert found.remedy == f"Did you mean `{hint}`?"
+    refusal = error(BOARD.replace(right, wrong), Board)
+    assert refusal.message == f"x.toml:{place}"
+    assert refusal.remedy == f"Did you mean `{hint}`?"
 
 
 def test_for_a_key_unlike_any_other_the_known_ones_are_listed() -> None:
-    found = error(BOARD.replace("machine =", "zzz ="), Board)
-    assert "icount_shift" in found.remedy and found.remedy.startswith("Known: ")
+    refusal = error(BOARD.replace("machine =", "zzz ="), Board)
+    assert "icount_shift" in refusal.remedy and refusal.remedy.startswith("Known: ")
 
 
 def test_the_right_element_of_an_array_of_tables_is_named() -> None:
-    found = error(CAMPAIGN.replace("samples = 10\n", "smaples = 10\n"), Campaign)
-    assert found.message == "x.toml:11: unknown key `benchmark[1].smaples`"
+    refusal = error(CAMPAIGN.replace("samples = 10\n", "smaples = 10\n"), Campaign)
+    assert refusal.message == "x.toml:11: unknown key `benchmark[1].smaples`"
 
 
 def test_a_wrong_type_is_reported_with_key_and_line() -> None:
-    found = error(CAMPAIGN.replace("samples = 1000", 'samples = "many"'), Campaign)
-    assert found.message == "x.toml:7: `benchmark[0].samples`: expected `int`, got `str`"
+    refusal = error(CAMPAIGN.replace("samples = 1000", 'samples = "many"'), Campaign)
+    assert refusal.message == "x.toml:7: `benchmark[0].samples`: expected `int`, got `str`"
 
 
 def test_a_value_out_of_range_is_reported() -> None:
-    found = error(CAMPAIGN.replace("samples = 1000", "samples = 0"), Campaign)
-    assert "x.toml:7" in found.message and ">= 1" in found.message
+    refusal = error(CAMPAIGN.replace("samples = 1000", "samples = 0"), Campaign)
+    assert "x.toml:7" in refusal.message and ">= 1" in refusal.message
 
 
 def test_a_missing_key_is_reported() -> None:
-    found = error(BOARD.replace('arch = "riscv"\n', ""), Board)
-    assert "missing required field `arch`" in found.message
+    refusal = error(BOARD.replace('arch = "riscv"\n', ""), Board)
+    assert "missing required field `arch`" in refusal.message
 
 
 def test_a_wrong_value_in_a_free_table_is_reported_at_its_key() -> None:
-    found = error(CAMPAIGN.replace("[60, 120]", "[1.5]"), Campaign)
-    assert "x.toml:13: `benchmark[1].params.size_bytes[0]`" in found.message
+    refusal = error(CAMPAIGN.replace("[60, 120]", "[1.5]"), Campaign)
+    assert "x.toml:13: `benchmark[1].params.size_bytes[0]`" in refusal.message
 
 
 def test_invalid_toml_is_reported_with_its_line() -> None:
@@ -181,15 +181,15 @@ class Machine(FileModel, kw_only=True, frozen=True):
 
 
 @pytest.mark.parametrize(
-    ("line", "words"),
+    ("line", "message"),
     [
         ("wait = 11", r"a.toml:4: `memory\[1\].wait`: expected `int` <= 10"),
         ("wayt = 1", r"a.toml:4: unknown key `memory\[1\].wayt`"),
     ],
 )
-def test_a_value_in_an_array_of_tables_is_named(line: str, words: str) -> None:
+def test_a_value_in_an_array_of_tables_is_named(line: str, message: str) -> None:
     text = f"[[memory]]\nwait = 1\n[[memory]]\n{line}\n"
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=message):
         parse_toml(text, Machine, "a.toml")
 
 

@@ -74,7 +74,9 @@ def listed(answers: dict[str, list[Bench]]) -> list[Described]:
 
 def asked() -> list[Described]:
     """The benchmarks, as the images of TARGETS list them. Builds these images."""
-    return listed({name: catalog_of(parse_target(one)).benches for name, one in TARGETS.items()})
+    return listed(
+        {name: catalog_of(parse_target(target)).benches for name, target in TARGETS.items()}
+    )
 
 
 def file_text(benches: Sequence[Described]) -> str:
@@ -90,7 +92,7 @@ def page_text(benches: Sequence[Described]) -> str:
         members = [bench for bench in benches if bench.name.startswith(f"{name}/")]
         link = f" [More](../explanation/{family.page}.md)." if family.page else ""
         parts.append(f"## {name}/\n{family.text}{link}\n")
-        parts += [_nature(members), _rows(members), _words(members)]
+        parts += [_nature(members), _rows(members), _choices(members)]
     parts += ["## Where they run\n", _where(benches)]
     return "\n".join(part for part in parts if part)
 
@@ -104,7 +106,10 @@ def _rows(benches: Sequence[Described]) -> str:
     """The table of a family; benchmarks that differ in their names alone share a row."""
 
     def cells(bench: Described) -> tuple[str, ...]:
-        params = ", ".join(f"`{one.name}` ({one.value(one.initial)})" for one in bench.params)
+        params = ", ".join(
+            f"`{parameter.name}` ({parameter.value(parameter.initial)})"
+            for parameter in bench.params
+        )
         return bench.begins, bench.ends, bench.source, params
 
     rows: dict[tuple[str, ...], list[str]] = {}
@@ -116,10 +121,15 @@ def _rows(benches: Sequence[Described]) -> str:
     )
 
 
-def _words(benches: Sequence[Described]) -> str:
+def _choices(benches: Sequence[Described]) -> str:
     """The values of parameters that are words."""
-    values = {one.name: one.choices for bench in benches for one in bench.params if one.choices}
-    return "".join(f"- `{name}`: {', '.join(words)}\n" for name, words in values.items())
+    values = {
+        parameter.name: parameter.choices
+        for bench in benches
+        for parameter in bench.params
+        if parameter.choices
+    }
+    return "".join(f"- `{name}`: {', '.join(choices)}\n" for name, choices in values.items())
 
 
 def _where(benches: Sequence[Described]) -> str:

@@ -39,10 +39,12 @@ def action(inputs: dict[str, str]) -> Steps:
     """Shell lines and environment of each step of the action, by name, with the inputs put in."""
     file = read(ACTION)
     assert set(inputs) <= set(file["inputs"])
-    values = {name: one.get("default", "") for name, one in file["inputs"].items()} | inputs
+    values = {
+        name: declaration.get("default", "") for name, declaration in file["inputs"].items()
+    } | inputs
 
     def put(text: str) -> str:
-        return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda found: values[found[1]], text)
+        return re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", lambda match: values[match[1]], text)
 
     steps = {}
     for step in file["runs"]["steps"]:
@@ -55,13 +57,19 @@ def action(inputs: dict[str, str]) -> Steps:
 
 def inputs_of(job: Any) -> dict[str, str]:
     """The inputs that a job of the workflow gives to the action."""
-    (step,) = (one for one in job["steps"] if one.get("uses", "").startswith("OWNER/kadenz/"))
+    (step,) = (
+        candidate
+        for candidate in job["steps"]
+        if candidate.get("uses", "").startswith("OWNER/kadenz/")
+    )
     return {name: str(value) for name, value in step["with"].items()}
 
 
 def cached(job: Any, what: str) -> dict[str, str]:
     """The options of a job's step that saves or restores a cache."""
     (step,) = (
-        one for one in job["steps"] if one.get("uses", "").startswith(f"actions/cache/{what}")
+        candidate
+        for candidate in job["steps"]
+        if candidate.get("uses", "").startswith(f"actions/cache/{what}")
     )
     return dict(step["with"])

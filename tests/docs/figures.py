@@ -105,14 +105,14 @@ class Table:
 def tables(page: str) -> Iterator[Table]:
     """Every table of a page."""
     text = (ROOT / page).read_text()
-    for found in _TABLE.finditer(text):
-        begin = found.start("table")
-        blocks = [one["text"] for one in BLOCK.finditer(text, 0, begin)]
+    for match in _TABLE.finditer(text):
+        begin = match.start("table")
+        blocks = [block["text"] for block in BLOCK.finditer(text, 0, begin)]
         yield Table(
             page=page,
             line=text.count("\n", 0, begin) + 1,
-            text=found["table"],
-            comment=found["comment"],
+            text=match["table"],
+            comment=match["comment"],
             block=blocks[-1] if blocks else "",
         )
 
@@ -145,10 +145,10 @@ def source(table: Table) -> Source:
     if not commands:
         raise Stale(f"{table}: no command, neither in the comment nor in a block before the table")
     heads = columns[0].split(" | ") if columns else re.findall(r"--target (\S+)", commands[0])
-    found = Source(commands, heads, rows)
-    if not found.prints and len(rows) != len(table.rows):
+    declared = Source(commands, heads, rows)
+    if not declared.prints and len(rows) != len(table.rows):
         raise Stale(f"{table}: {len(table.rows)} rows, the comment has {len(rows)}")
-    return found
+    return declared
 
 
 # ---- what the commands print ---------------------------------------------------------------------
@@ -190,15 +190,15 @@ def runs(commands: Sequence[str], folder: Path) -> list[Run]:
 
 
 # ---- a figure ------------------------------------------------------------------------------------
-def figure(found: Sequence[Run], words: Sequence[str]) -> float:
+def figure(shown: Sequence[Run], selector: Sequence[str]) -> float:
     """The figure that a selector means. Stale if no record has it, or several do."""
-    target = next((word for word in words if "@" in word), "")
-    family = next((word for word in words if "/" in word and "@" not in word), "")
-    bench = family + next((word for word in words if word.startswith("-")), "")
-    wanted = dict(word.split("=", 1) for word in words if "=" in word)
-    rest = [word for word in words if not set(word) & set("/@=") and not word.startswith("-")]
+    target = next((word for word in selector if "@" in word), "")
+    family = next((word for word in selector if "/" in word and "@" not in word), "")
+    bench = family + next((word for word in selector if word.startswith("-")), "")
+    wanted = dict(word.split("=", 1) for word in selector if "=" in word)
+    rest = [word for word in selector if not set(word) & set("/@=") and not word.startswith("-")]
     values: set[float | None] = set()
-    for run in found:
+    for run in shown:
         if target in ("", run["target"]):
             rows = [row for row in run["records"] if row["bench"] == bench]
             of_run = {"instrument": run["instrument"]} | run["conditions"]
@@ -209,7 +209,7 @@ def figure(found: Sequence[Run], words: Sequence[str]) -> float:
     if len(values) > 1 or value is None:
         what = "no such figure" if values else "no record"
         many = f"{len(values)} figures: name a parameter, a lane or a target"
-        raise Stale(f"{' '.join(words)}: {many if len(values) > 1 else what}")
+        raise Stale(f"{' '.join(selector)}: {many if len(values) > 1 else what}")
     return value
 
 
@@ -221,12 +221,12 @@ def _has(values: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
     return all(str(values.get(name)) == value for name, value in wanted.items())
 
 
-def _value(lanes: Sequence[Mapping[str, Any]], words: Sequence[str]) -> float | None:
+def _value(lanes: Sequence[Mapping[str, Any]], selector: Sequence[str]) -> float | None:
     """The figure of a record, of which each row is a lane."""
     names = {row["lane"] for row in lanes}
-    lane = next((row for row in lanes if row["lane"] in words), lanes[0])
+    lane = next((row for row in lanes if row["lane"] in selector), lanes[0])
     usual = next((name for name in ("per_iteration", "per_operation") if name in lane), "median")
-    return _of_path(lane, next((word for word in words if word not in names), usual))
+    return _of_path(lane, next((word for word in selector if word not in names), usual))
 
 
 def _of_path(row: Mapping[str, Any], path: str) -> float | None:
@@ -250,28 +250,31 @@ def measured(table: Table, folder: Path) -> str:
     of = source(table)
     if of.prints:
         return _printed(table, "".join(shell(command, folder) for command in of.commands))
-    found = runs(of.commands, folder)
+    shown = runs(of.commands, folder)
     head, ruler, *lines = table.text.splitlines()
-    rows = [_row(table, line, of, words, found) for line, words in zip(lines, of.rows, strict=True)]
+    rows = [
+        _row(table, line, of, selection, shown)
+        for line, selection in zip(lines, of.rows, strict=True)
+    ]
     return "".join(f"{line}\n" for line in (head, ruler, *rows))
 
 
-def _row(table: Table, line: str, of: Source, words: str, found: Sequence[Run]) -> str:
+def _row(table: Table, line: str, of: Source, selection: str, shown: Sequence[Run]) -> str:
     """A line of the table with its figures measured."""
     first, *cells = line.split("|")[1:-1]
     if len(cells) != len(of.columns):
         raise Stale(f"{table}: {len(cells)} columns of figures, {len(of.columns)} are named")
-    selectors = [selector.split() for selector in words.split(", ")]
+    selectors = [selector.split() for selector in selection.split(", ")]
     both = zip(cells, of.columns, strict=True)
-    return "|".join(["", first, *(_cell(table, *one, selectors, found) for one in both), ""])
+    return "|".join(["", first, *(_cell(table, *place, selectors, shown) for place in both), ""])
 
 
 def _cell(
-    table: Table, cell: str, column: str, selectors: list[list[str]], found: Sequence[Run]
+    table: Table, cell: str, column: str, selectors: list[list[str]], shown: Sequence[Run]
 ) -> str:
     """A cell with its figures measured; one without figures ("n/a") as it is."""
-    words = column.split()
-    if not _NUMBER.search(cell) or words == ["-"]:
+    of_column = column.split()
+    if not _NUMBER.search(cell) or of_column == ["-"]:
         return cell
     parts = _BETWEEN.split(cell) if len(selectors) > 1 else [cell]  # figures, and what separates
     if len(parts[::2]) > len(selectors):
@@ -279,7 +282,7 @@ def _cell(
     for place, selector in zip(range(0, len(parts), 2), selectors, strict=False):
         text, number = parts[place], _NUMBER.search(parts[place])
         if number is not None:
-            value = written(figure(found, [*words, *selector]), number.group())
+            value = written(figure(shown, [*of_column, *selector]), number.group())
             parts[place] = text[: number.start()] + value + text[number.end() :]
     return "".join(parts)
 

@@ -41,5 +41,5 @@ def commands(page: str) -> Iterator[str]:
 
 
 def _first(command: str) -> str:
-    words = command.split()
-    return Path(words[0]).name or words[0] if words else ""
+    parts = command.split()
+    return Path(parts[0]).name or parts[0] if parts else ""

@@ -17,7 +17,7 @@ from tests.docs.pages import ROOT
 from tests.forked import kadenz
 from tests.wire.streams import bench
 
-OWN = """
+LAB_BENCHMARKS = """
 static const struct kdz_param params[] = {
     [DEPTH] = {"depth", 3, 1, 8},
     {"kind", 0, 0, 1, kinds},
@@ -73,11 +73,14 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_file_of_the_lab_shows_its_benchmarks_as_the_suite_does(lab: Path) -> None:
-    (lab / "bench" / "mine.c").write_text(OWN)
+    (lab / "bench" / "mine.c").write_text(LAB_BENCHMARKS)
     first, second = json.loads(kadenz("list", "mine", "--json").stdout)["benchmarks"]
     assert first["begins"] == 'before a "give" that wakes nobody'
     assert (second["begins"], second["ends"]) == ("before it", "after it")
-    assert [(one["name"], one["initial"], one["high"]) for one in first["params"]] == [
+    assert [
+        (parameter["name"], parameter["initial"], parameter["high"])
+        for parameter in first["params"]
+    ] == [
         ("depth", 3, 8),
         ("hold_us", 10, 1000),
     ]

@@ -106,7 +106,7 @@ def reader(folder: Path, page: str) -> dict[str, str]:
 def followed_here(page: str) -> list[str]:
     """The commands of a page that no other test has."""
     elsewhere = (*ELSEWHERE, *OF_ANOTHER_PAGE.get(page, ()))
-    return [one for one in commands(page) if not any(word in one for word in elsewhere)]
+    return [command for command in commands(page) if not any(word in command for word in elsewhere)]
 
 
 def as_followed(command: str) -> str:
@@ -156,9 +156,9 @@ def changed_pages() -> set[str]:
     In a clone of a change that has landed: those of its last commit.
     """
 
-    def git(*words: str) -> str:
+    def git(*arguments: str) -> str:
         answer = subprocess.run(
-            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
         )
         return answer.stdout.strip() if answer.returncode == 0 else ""
 
@@ -174,8 +174,8 @@ CHANGED = changed_pages()
 def marks(page: str) -> list[pytest.MarkDecorator]:
     """A page that measures, loads or tunes this machine is decided by it. The others take long:
     a change of a page runs that page."""
-    words = "\n".join(map(as_followed, followed_here(page)))
-    if re.search(r"@host|--load (?!none)|--tuning|\btune (apply|restore)", words):
+    text = "\n".join(map(as_followed, followed_here(page)))
+    if re.search(r"@host|--load (?!none)|--tuning|\btune (apply|restore)", text):
         return [pytest.mark.machine]
     return [] if page in CHANGED else [pytest.mark.long]
 
@@ -203,9 +203,9 @@ def test_pages_have_commands() -> None:
 def test_what_a_page_leaves_to_another_is_on_both() -> None:
     other = [as_followed(command) for command in commands("docs/how-to/compare-two-systems.md")]
     for page, left_out in OF_ANOTHER_PAGE.items():
-        for words in left_out:
-            assert any(words in command for command in commands(page))
-            assert any(words in command for command in other)
+        for part in left_out:
+            assert any(part in command for command in commands(page))
+            assert any(part in command for command in other)
 
 
 def test_a_command_that_fails_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ def test_each_decision_has_its_own_number_and_stands_in_the_list_once() -> None:
 def test_a_link_has_the_number_of_its_page() -> None:
     link = re.compile(r"\[(?:[Dd]ecision )?(\d+)\]\((?:[^)]*/)?(\d{4})-[^)]*\.md\)")
     pages = [ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]
-    links = [found for page in pages for found in link.findall(page.read_text())]
+    links = [reference for page in pages for reference in link.findall(page.read_text())]
     assert len(links) > 20
     assert [(text, page) for text, page in links if int(text) != int(page)] == []
 

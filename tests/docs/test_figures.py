@@ -16,9 +16,9 @@ COMPARED = [table for table in ALL if table.compared]
 
 
 # ---- every table says where its figures are from -------------------------------------------------
-def undeclared(found: list[Table]) -> list[str]:
+def undeclared(candidates: list[Table]) -> list[str]:
     """Tables with three figures or more that name neither a command nor a reason."""
-    return [str(table) for table in found if table.figures >= 3 and table.comment is None]
+    return [str(table) for table in candidates if table.figures >= 3 and table.comment is None]
 
 
 def test_every_table_of_figures_names_its_command_or_why_there_is_none() -> None:
@@ -108,16 +108,16 @@ def test_a_column_has_words_of_its_own(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("selector", "says"),
     [
         ("itc/queue size_bytes=61", "no record"),
         ("itc/queue", "2 figures"),
         ("micro/preemption p50", "no such figure"),
     ],
 )
-def test_a_selector_that_means_no_figure_is_named(words: str, says: str) -> None:
+def test_a_selector_that_means_no_figure_is_named(selector: str, says: str) -> None:
     with pytest.raises(Stale, match=says):
-        figures.figure(RUNS[:1], words.split())
+        figures.figure(RUNS[:1], selector.split())
 
 
 def test_a_field_may_be_a_percentage() -> None:
@@ -129,8 +129,8 @@ def test_a_table_without_a_word_about_its_figures_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "# Page\n\n| | A | B |\n|---|---|---|\n| one | 251 | 1.5 |\n| two | 7, 8 | n/a |\n"
-    found = page_of(tmp_path, monkeypatch, text)
-    assert undeclared(found) == ["page.md:3"]
+    on_page = page_of(tmp_path, monkeypatch, text)
+    assert undeclared(on_page) == ["page.md:3"]
     assert undeclared(page_of(tmp_path, monkeypatch, text.replace("| 251", "| `a.c` 251"))) == []
 
 

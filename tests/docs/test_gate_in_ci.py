@@ -37,10 +37,10 @@ def test_the_files_and_the_page_for_ci_are_valid(name: str, schema: str, tmp_pat
         file = tmp_path / "page.yml"
         file.write_text(blocks()[int(name)])
     command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, str(file)]
-    made = subprocess.run(
+    done = subprocess.run(
         [*command, "--data-transform", "gitlab-ci"], capture_output=True, check=False
     )
-    assert made.returncode == 0, made.stdout.decode()
+    assert done.returncode == 0, done.stdout.decode()
 
 
 def test_the_page_has_no_other_yaml() -> None:
@@ -50,21 +50,23 @@ def test_the_page_has_no_other_yaml() -> None:
 def test_the_workflow_keeps_what_it_reads() -> None:
     jobs = workflow()["jobs"]
     saved, restored = cached(jobs["baseline"], "save"), cached(jobs["gate"], "restore")
-    made, gated = inputs_of(jobs["baseline"]), inputs_of(jobs["gate"])
-    assert saved["path"] == restored["path"] == made["output"]
+    measured, gated = inputs_of(jobs["baseline"]), inputs_of(jobs["gate"])
+    assert saved["path"] == restored["path"] == measured["output"]
     assert saved["key"].startswith(restored["restore-keys"])
-    assert gated["baseline"] == f"{made['output']}/runs"
-    assert made["measure"] == gated["measure"] == "${{ env.MEASURE }}"
-    assert made["package"] == gated["package"] and "MEASURE" in workflow()["env"]
+    assert gated["baseline"] == f"{measured['output']}/runs"
+    assert measured["measure"] == gated["measure"] == "${{ env.MEASURE }}"
+    assert measured["package"] == gated["package"] and "MEASURE" in workflow()["env"]
 
 
 def test_the_pipeline_keeps_what_it_reads() -> None:
     job, page = read(JOB)[".kadenz"], pipeline()
-    (cache,) = (one for one in job["cache"] if "policy" in one)
-    made, gated = (page[name]["variables"] for name in ("baseline", "gate"))
-    assert cache["paths"] == [made["KADENZ_OUTPUT"]]
-    assert gated["KADENZ_BASELINE"] == f"{made['KADENZ_OUTPUT']}/runs"
-    assert cache["policy"] == "$KADENZ_BASELINE_CACHE" and made["KADENZ_BASELINE_CACHE"] == "push"
+    (cache,) = (entry for entry in job["cache"] if "policy" in entry)
+    measured, gated = (page[name]["variables"] for name in ("baseline", "gate"))
+    assert cache["paths"] == [measured["KADENZ_OUTPUT"]]
+    assert gated["KADENZ_BASELINE"] == f"{measured['KADENZ_OUTPUT']}/runs"
+    assert (
+        cache["policy"] == "$KADENZ_BASELINE_CACHE" and measured["KADENZ_BASELINE_CACHE"] == "push"
+    )
     assert job["variables"]["KADENZ_BASELINE_CACHE"] == "pull"
     used = {name for job in page.values() if isinstance(job, dict) for name in job["variables"]}
     assert used <= set(job["variables"])
@@ -74,7 +76,7 @@ def shell(folder: Path, lines: str, environment: dict[str, str]) -> tuple[int, s
     """Exit code and output of the lines as a CI system runs them, with the kadenz of this test."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     summary = folder / "summary.md"
-    made = subprocess.run(
+    done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", lines],
         cwd=folder,
         env={**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(summary), **environment},
@@ -82,7 +84,7 @@ def shell(folder: Path, lines: str, environment: dict[str, str]) -> tuple[int, s
         text=True,
         check=False,
     )
-    return made.returncode, made.stdout + made.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def on_github(folder: Path, job: str) -> tuple[int, str]:

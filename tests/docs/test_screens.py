@@ -32,8 +32,8 @@ def shown(command: str) -> str:
     raise AssertionError(f"{PAGE}: no block of `{command}`")
 
 
-def printed(*words: str | Path) -> str:
-    answer = kadenz(*words, env={"COLUMNS": str(WIDTH)})
+def printed(*arguments: str | Path) -> str:
+    answer = kadenz(*arguments, env={"COLUMNS": str(WIDTH)})
     assert answer.returncode == 0, answer.stderr
     text = answer.stdout.partition("\nLab: ")[0]  # a path is one word
     lines = [line.rstrip() for line in text.splitlines()]
@@ -83,19 +83,19 @@ def test_runs(tmp_path: Path) -> None:
         (6, HIFIVE1, under()),
         (7, STM32F4, under(**{"wait states": "rom=4"})),
     ):
-        made = manifest(target, id=f"20261121-10300{second}-x")
-        made.name = f"20261121-10300{second}"
-        made.conditions = conditions
-        write_run(tmp_path, made, board_points(rng, 20))
+        document = manifest(target, id=f"20261121-10300{second}-x")
+        document.name = f"20261121-10300{second}"
+        document.conditions = conditions
+        write_run(tmp_path, document, board_points(rng, 20))
     assert printed("runs", tmp_path) == shown("kadenz runs")
 
 
 def test_a_long_name_moves_its_own_row_alone(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     for name in ("n" * 200, "short"):
-        made = manifest(STM32F4, id=name)
-        made.name, made.conditions = name, []
-        write_run(tmp_path, made, board_points(rng, 20))
+        document = manifest(STM32F4, id=name)
+        document.name, document.conditions = name, []
+        write_run(tmp_path, document, board_points(rng, 20))
     answer = kadenz("runs", tmp_path, env={"COLUMNS": str(WIDTH)})
     long, short = sorted(answer.stdout.splitlines(), key=len, reverse=True)
     assert long.startswith("n" * 200)
@@ -103,13 +103,15 @@ def test_a_long_name_moves_its_own_row_alone(tmp_path: Path) -> None:
 
 
 def check(name: str, *missing: str) -> TargetCheck:
-    return TargetCheck(name, "", ("counter",), tuple(Missing(one, "") for one in missing), (), "")
+    return TargetCheck(
+        name, "", ("counter",), tuple(Missing(problem, "") for problem in missing), (), ""
+    )
 
 
 def clock(*problems: str) -> ClockCheck:
-    made = object.__new__(ClockCheck)
-    object.__setattr__(made, "problems", problems)
-    return made
+    clock_check = object.__new__(ClockCheck)
+    object.__setattr__(clock_check, "problems", problems)
+    return clock_check
 
 
 def test_the_first_lines_of_doctor() -> None:
@@ -124,9 +126,9 @@ def test_the_first_lines_of_doctor() -> None:
         check("l@guest", "no QEMU for x86_64"),
         check("posix/linux@host"),
     ]
-    found = lanes(targets, [finding], clock(), ())
-    width = max(map(len, found)) + 2
-    assert [f"{name:{width}}{words}" for name, words in found.items()] == lines
+    by_lane = lanes(targets, [finding], clock(), ())
+    width = max(map(len, by_lane)) + 2
+    assert [f"{name:{width}}{state}" for name, state in by_lane.items()] == lines
     assert printed_lanes() == [line[:width].rstrip() for line in lines]
 
 
@@ -138,7 +140,7 @@ def printed_lanes() -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("lacking", "problems", "words"),
+    ("lacking", "problems", "state"),
     [
         ((), (), "medians: yes, worst-cases: yes"),
         ((), ("backwards",), "medians: no, worst-cases: no"),
@@ -146,7 +148,7 @@ def printed_lanes() -> list[str]:
     ],
 )
 def test_what_this_linux_allows(
-    lacking: tuple[str, ...], problems: tuple[str, ...], words: str
+    lacking: tuple[str, ...], problems: tuple[str, ...], state: str
 ) -> None:
-    found = lanes([check("posix/linux@host", *lacking)], [], clock(*problems), (Path("/dev/x"),))
-    assert found == {"this Linux": words, "boards": "1 probe on USB"}
+    by_lane = lanes([check("posix/linux@host", *lacking)], [], clock(*problems), (Path("/dev/x"),))
+    assert by_lane == {"this Linux": state, "boards": "1 probe on USB"}

@@ -110,7 +110,7 @@ def test_a_command_names_what_exists(command: list[str]) -> None:
         assert name in NOT_PARAMETERS or all(name in BENCHMARKS[bench] for bench in of_suite)
         for bench in of_suite:
             if name in BENCHMARKS.get(bench, ()):
-                low, high, words = BENCHMARKS[bench][name]
+                low, high, choices = BENCHMARKS[bench][name]
                 for value in values.split(","):
-                    assert value in words if words else low <= int(value) <= high, setting
+                    assert value in choices if choices else low <= int(value) <= high, setting
     assert set(options(command, "load")) <= {"none", *definitions.names()}

@@ -76,11 +76,11 @@ def test_a_missing_plugin_header_stops_only_the_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tools, "user_cache", lambda: tmp_path)
-    found = {
+    installed = {
         name: tools.look_up(tools.need(name), cache=Path.home() / ".cache" / "kadenz")
         for name in ("qemu-system-riscv32", "qemu-system-arm")
     }
-    checks = check_targets(lambda need: found.get(need.name) or tools.look_up(need))
+    checks = check_targets(lambda need: installed.get(need.name) or tools.look_up(need))
     (check,) = [check for check in checks if check.name == EMULATED]
     assert check.ready
     assert "qemu-plugin.h of QEMU" in check.missing_for_scope[0].problem
@@ -120,8 +120,8 @@ def test_doctor_distinguishes_rights_from_tools(monkeypatch: pytest.MonkeyPatch)
 def test_the_tables_name_the_machine_the_clock_the_tools_and_the_targets() -> None:
     answer = CliRunner().invoke(doctor, [])
     assert answer.exit_code == 0, answer.output
-    for words in ("This machine", "CLOCK_MONOTONIC_RAW", "qemu-system-arm", EMULATED, HOST):
-        assert words in answer.output
+    for text in ("This machine", "CLOCK_MONOTONIC_RAW", "qemu-system-arm", EMULATED, HOST):
+        assert text in answer.output
 
 
 def test_json_contains_the_same() -> None:
@@ -145,14 +145,14 @@ def test_debug_servers_and_probes_are_in_the_tables_and_in_json(
         "1-2": ("0403", "6010", "FT01"),  # on the HiFive1 Rev A
         "1-3": ("046d", "c31c", "KEYS"),
     }
-    for name, words in usb.items():
+    for name, contents in usb.items():
         (tmp_path / name).mkdir()
-        for file, word in zip(("idVendor", "idProduct", "serial"), words, strict=True):
+        for file, word in zip(("idVendor", "idProduct", "serial"), contents, strict=True):
             (tmp_path / name / file).write_text(f"{word}\n")
     monkeypatch.setattr(discovery, "probes", partial(discovery.probes, tmp_path))
     monkeypatch.setattr(discovery, "servers", partial(discovery.servers, without("openocd")))
     data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)
-    servers = {one["name"]: one for one in data["debug_servers"]}
+    servers = {server["name"]: server for server in data["debug_servers"]}
     assert servers.keys() == inventory.debug_servers().keys()
     assert servers["openocd"]["problem"] == "openocd is not installed"
     assert not servers["qemu-arm"]["problem"] and servers["qemu-arm"]["version"]
@@ -185,8 +185,8 @@ def test_a_machine_that_can_run_nothing_fails_with_remedies(
 def test_a_missing_zoom_library_is_reported_with_its_remedy(
     fetched: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = zoom.Library("9.9.9", "", "") if fetched else None
-    monkeypatch.setattr(zoom, "library", lambda: found)
+    library = zoom.Library("9.9.9", "", "") if fetched else None
+    monkeypatch.setattr(zoom, "library", lambda: library)
     data = json.loads(CliRunner().invoke(doctor, ["--json"]).output)["pictures"]
     assert data["version"] == ("9.9.9" if fetched else "")
     assert bool(data["problem"]) is not fetched

@@ -62,34 +62,34 @@ def check(clock: Clock, nominal: Callable[[int], float] = lambda _: 1e-9) -> Clo
 
 
 def test_a_good_clock_has_no_problem() -> None:
-    found = check(Clock())
-    assert found.problems == ()
-    assert found.resolution_ns == 20
-    assert found.nominal_resolution_ns == 1
-    assert found.read_cost_ns == 20
-    assert found.backward_steps == 0
-    assert found.processors == 2
-    for rate in found.rates:
+    finding = check(Clock())
+    assert finding.problems == ()
+    assert finding.resolution_ns == 20
+    assert finding.nominal_resolution_ns == 1
+    assert finding.read_cost_ns == 20
+    assert finding.backward_steps == 0
+    assert finding.processors == 2
+    for rate in finding.rates:
         assert abs(rate.ppm) <= rate.uncertainty_ppm
 
 
 def test_a_step_backwards_is_found() -> None:
-    found = check(Clock(jump_at=500, jump_ns=-1000))
-    assert found.backward_steps == 1
-    assert found.backward_worst_ns == 980
-    assert "ran backwards 1 times, by up to 980 ns" in found.problems[0]
+    finding = check(Clock(jump_at=500, jump_ns=-1000))
+    assert finding.backward_steps == 1
+    assert finding.backward_worst_ns == 980
+    assert "ran backwards 1 times, by up to 980 ns" in finding.problems[0]
 
 
 def test_processors_that_disagree_are_found() -> None:
-    found = check(Clock(behind={1: 5000}))
-    assert found.backward_steps == 50
-    assert found.backward_worst_ns == 4980
+    finding = check(Clock(behind={1: 5000}))
+    assert finding.backward_steps == 50
+    assert finding.backward_worst_ns == 4980
 
 
 def test_a_coarse_clock_is_found() -> None:
-    found = check(Clock(step_ns=4_000_000, cost_ns=50_000))
-    assert found.resolution_ns == 4_000_000
-    assert found.problems == ("its smallest step is 4000000 ns, too coarse for short operations",)
+    finding = check(Clock(step_ns=4_000_000, cost_ns=50_000))
+    assert finding.resolution_ns == 4_000_000
+    assert finding.problems == ("its smallest step is 4000000 ns, too coarse for short operations",)
 
 
 def test_a_clock_that_stands_still_is_found() -> None:
@@ -104,24 +104,24 @@ def test_a_clock_that_stands_still_is_found() -> None:
 
 def test_a_wrong_rate_is_found_and_steering_is_not() -> None:
     assert check(Clock(rate_ppm=200)).problems == ()
-    found = check(Clock(rate_ppm=5000))
-    assert len(found.problems) == 2
-    assert "+5000 ppm against CLOCK_MONOTONIC_RAW" in found.problems[0]
-    for rate in found.rates:
+    finding = check(Clock(rate_ppm=5000))
+    assert len(finding.problems) == 2
+    assert "+5000 ppm against CLOCK_MONOTONIC_RAW" in finding.problems[0]
+    for rate in finding.rates:
         assert abs(rate.ppm - 5000) <= rate.uncertainty_ppm
 
 
 def test_time_lost_to_other_processes_is_shown() -> None:
-    found = check(Clock(jump_at=500, jump_ns=3_000_000))
-    assert found.longest_gap_ns == 3_000_020
+    finding = check(Clock(jump_at=500, jump_ns=3_000_000))
+    assert finding.longest_gap_ns == 3_000_020
 
 
 def test_this_machine_can_be_checked() -> None:
-    found = check_clock(span_ns=10_000_000, readings=1000)
-    assert found.resolution_ns > 0
-    assert found.read_cost_ns > 0
-    assert found.processors >= 1
-    assert [rate.against for rate in found.rates] == ["CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME"]
+    finding = check_clock(span_ns=10_000_000, readings=1000)
+    assert finding.resolution_ns > 0
+    assert finding.read_cost_ns > 0
+    assert finding.processors >= 1
+    assert [rate.against for rate in finding.rates] == ["CLOCK_MONOTONIC_RAW", "CLOCK_BOOTTIME"]
 
 
 def test_longer_runs_give_a_more_precise_rate() -> None:

@@ -20,9 +20,9 @@ Changes = dict[str, str | None]
 
 
 def test_a_good_machine_has_no_warning(tmp_path: Path) -> None:
-    found = machine.host(tmp_path, {})
-    assert found.warnings == []
-    entry = found.entry
+    host = machine.host(tmp_path, {})
+    assert host.warnings == []
+    entry = host.entry
     assert entry.os == "Debian GNU/Linux 12 (bookworm)"
     assert entry.kernel == "6.1.0-40-rt-amd64"
     assert entry.preempt == "PREEMPT_RT"
@@ -34,9 +34,9 @@ def test_a_good_machine_has_no_warning(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_machine_is_described_without_failing(tmp_path: Path) -> None:
-    found = read_host(MachineFiles(tmp_path), ALL_RIGHTS)
-    assert [warning.code for warning in found.warnings] == ["not-preempt-rt"]
-    assert found.entry.preempt == "no PREEMPT"
+    host = read_host(MachineFiles(tmp_path), ALL_RIGHTS)
+    assert [warning.code for warning in host.warnings] == ["not-preempt-rt"]
+    assert host.entry.preempt == "no PREEMPT"
 
 
 def test_processors_are_counted_without_sys_mounted(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_only_relevant_kernel_parameters_are_published(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "words", "remedy"),
+    ("changes", "code", "message", "remedy"),
     [
         (
             {"/proc/cpuinfo": "model name\t: EPYC\nflags\t: fpu hypervisor\n"},
@@ -183,12 +183,12 @@ def test_only_relevant_kernel_parameters_are_published(tmp_path: Path) -> None:
     ids=lambda value: value if isinstance(value, str) and "-" in value and " " not in value else "",
 )
 def test_a_problem_of_the_machine_is_named_with_its_remedy(
-    changes: Changes, code: str, words: str, remedy: str, tmp_path: Path
+    changes: Changes, code: str, message: str, remedy: str, tmp_path: Path
 ) -> None:
-    found = machine.host(tmp_path, changes).warnings
-    assert [warning.code for warning in found] == [code]
-    assert words in found[0].message
-    assert remedy in found[0].remedy
+    warnings = machine.host(tmp_path, changes).warnings
+    assert [warning.code for warning in warnings] == [code]
+    assert message in warnings[0].message
+    assert remedy in warnings[0].remedy
 
 
 def _only(warnings: list[manifest.Warning]) -> manifest.Warning:
@@ -282,9 +282,9 @@ def test_an_arm_guest_is_recognised_by_its_device_tree(tmp_path: Path) -> None:
     }
     assert machine.host(tmp_path / "bare", arm).entry.virtual == ""
     guest: Changes = {**arm, "/proc/device-tree/fw-cfg@9020000/compatible": "qemu,fw-cfg-mmio"}
-    found = machine.host(tmp_path / "guest", guest).entry
-    assert found.virtual == "QEMU"
-    assert found.cpu == "linux,dummy-virt"
+    entry = machine.host(tmp_path / "guest", guest).entry
+    assert entry.virtual == "QEMU"
+    assert entry.cpu == "linux,dummy-virt"
 
 
 def test_rights_are_actually_tried() -> None:

@@ -30,7 +30,7 @@ CODES = {check.code for check in _CHECKS}
 CLOCK = host_clock.check_clock(span_ns=1, readings=1000)
 
 
-def found(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
+def findings(root: Path, changes: Changes) -> list[manifest.PreflightEntry]:
     entries = machine.host(root, changes).preflight
     return [entry for entry in entries if entry.verdict == "finding"]
 
@@ -42,7 +42,7 @@ def test_a_good_machine_has_no_finding_and_every_check_is_listed(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("changes", "code", "words"),
+    ("changes", "code", "message"),
     [
         ({"/proc/sys/kernel/timer_migration": "1"}, "timer-migration", "another processor"),
         (
@@ -95,18 +95,18 @@ def test_a_good_machine_has_no_finding_and_every_check_is_listed(tmp_path: Path)
     ids=lambda value: value if isinstance(value, str) and "-" in value and " " not in value else "",
 )
 def test_a_disturbance_is_named_with_its_effect_and_its_remedy(
-    changes: Changes, code: str, words: str, tmp_path: Path
+    changes: Changes, code: str, message: str, tmp_path: Path
 ) -> None:
-    (entry,) = found(tmp_path, changes)
+    (entry,) = findings(tmp_path, changes)
     assert entry.code == code
-    assert words in entry.message
+    assert message in entry.message
     assert entry.effect and entry.remedy
 
 
 def test_kernel_threads_and_low_priorities_are_not_competitors(tmp_path: Path) -> None:
     low = "77 (x) S 1 0 0 0 -1 0 " + "0 " * 30 + "50 1 0"
     kernel = "18 (migration/0) S 2 0 0 0 -1 69238880 " + "0 " * 30 + "99 1 0"
-    assert found(tmp_path, {"/proc/77/stat": low, "/proc/18/stat": kernel}) == []
+    assert findings(tmp_path, {"/proc/77/stat": low, "/proc/18/stat": kernel}) == []
 
 
 HOUSEKEEPING = "/sys/fs/cgroup/cpuset/kadenz-housekeeping/cpuset.cpus"
@@ -121,7 +121,7 @@ def program(number: int, cpus: str, flags: int = 0) -> Changes:
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({HOUSEKEEPING: "0-2", f"{CPU}/isolated": "", **program(77, "0-2")}, ""),
         ({HOUSEKEEPING: "0-3", f"{CPU}/isolated": ""}, "no processor is isolated"),
@@ -133,10 +133,12 @@ def program(number: int, cpus: str, flags: int = 0) -> Changes:
     ],
 )
 def test_isolation_is_checked_in_effect_and_not_as_configured(
-    changes: Changes, words: str, tmp_path: Path
+    changes: Changes, message: str, tmp_path: Path
 ) -> None:
-    messages = {entry.code: entry.message for entry in found(tmp_path, changes)}
-    assert words in messages.get("no-isolation", "") and bool(words) == ("no-isolation" in messages)
+    messages = {entry.code: entry.message for entry in findings(tmp_path, changes)}
+    assert message in messages.get("no-isolation", "") and bool(message) == (
+        "no-isolation" in messages
+    )
 
 
 def test_findings_are_sorted_by_importance(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_findings_are_sorted_by_importance(tmp_path: Path) -> None:
         f"{CPU}/cpu0/cpufreq/scaling_governor": "schedutil",
         "/proc/pressure/cpu": "some avg10=31.50 avg60=0.00 avg300=0.00 total=1",
     }
-    entries = found(tmp_path, changes)
+    entries = findings(tmp_path, changes)
     assert [entry.code for entry in entries] == [
         "competing-load",
         "governor",
@@ -176,9 +178,9 @@ def test_an_effect_contains_the_machines_own_number(tmp_path: Path) -> None:
 
 
 def test_profiles_that_remove_a_finding_are_named_smallest_first(tmp_path: Path) -> None:
-    entries = {e.code: e for e in found(tmp_path, {"/proc/sys/kernel/timer_migration": "1"})}
+    entries = {e.code: e for e in findings(tmp_path, {"/proc/sys/kernel/timer_migration": "1"})}
     assert entries["timer-migration"].tunings == ["quiet", "latency", "isolated"]
-    lacking = {e.code: e for e in found(tmp_path, {"/sys/kernel/realtime": None})}
+    lacking = {e.code: e for e in findings(tmp_path, {"/sys/kernel/realtime": None})}
     assert all("not-preempt-rt" not in entry.tunings for entry in lacking.values())
 
 
@@ -265,10 +267,10 @@ def test_a_claim_can_be_required(
 def test_doctor_reports_effect_and_profile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changes: Changes = {f"{CPU}/cpu1/cpufreq/scaling_governor": "schedutil"}
     _, output = doctor_on(changes, [], tmp_path, monkeypatch)
-    words = " ".join(output.split())
-    assert "invalidates medians: medians depend on how busy the processor was before" in words
-    assert "kadenz tune apply quiet | latency | isolated" in words
-    assert "No effect on instruction counts" in words
+    text = " ".join(output.split())
+    assert "invalidates medians: medians depend on how busy the processor was before" in text
+    assert "kadenz tune apply quiet | latency | isolated" in text
+    assert "No effect on instruction counts" in text
     _, output = doctor_on(changes, ["--json"], tmp_path / "json", monkeypatch)
     entries = json.loads(output)["preflight"]
     assert entries[0]["code"] == "governor"

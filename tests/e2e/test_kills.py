@@ -55,10 +55,10 @@ def completed(folder: Path) -> Run:
 
 def targets(pid: int) -> list[int]:
     """The suites below the lab."""
-    found = []
+    processes = []
     for child in children(pid):
-        found += [child, *targets(child)]
-    return [p for p in found if "kadenz-suite" in Path(f"/proc/{p}/cmdline").read_text()]
+        processes += [child, *targets(child)]
+    return [p for p in processes if "kadenz-suite" in Path(f"/proc/{p}/cmdline").read_text()]
 
 
 @pytest.mark.machine

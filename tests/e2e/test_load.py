@@ -31,11 +31,11 @@ def start() -> Iterator[Start]:
     """Starts a long run under a load; it ends with the test."""
     started: list[subprocess.Popen[str]] = []
 
-    def one(folder: Path, load: str) -> subprocess.Popen[str]:
+    def launch(folder: Path, load: str) -> subprocess.Popen[str]:
         started.append(_start(folder, load, 200_000))
         return started[-1]
 
-    yield one
+    yield launch
     for process in started:
         process.kill()
         process.communicate()
@@ -108,7 +108,7 @@ def test_nothing_is_left_after_kadenz_is_killed_under_load(start: Start, tmp_pat
     def begun() -> bool:
         names = names_in(folder)
         origins = (("dd", "sh"), ("stress-ng",), ("python",))
-        return all(any(name.startswith(words) for name in names) for words in origins)
+        return all(any(name.startswith(origin) for name in names) for origin in origins)
 
     wait_for(begun)
     process.kill()

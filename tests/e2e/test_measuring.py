@@ -26,15 +26,15 @@ def test_two_runs_of_the_study_are_byte_identical(built: None, tmp_path: Path) -
             "run", "yoo2024", "--quick", "--fresh", *targets, "--output", tmp_path / name
         )
         assert answer.returncode == 0, answer.stderr
-    one, two = runs_in(tmp_path / "one"), runs_in(tmp_path / "two")
-    assert set(one) == set(BOARDS)
+    runs, again = runs_in(tmp_path / "one"), runs_in(tmp_path / "two")
+    assert set(runs) == set(BOARDS)
     for board in BOARDS:
-        files = sorted(path.name for path in (one[board].path / "samples").iterdir())
-        assert files == sorted(path.name for path in (two[board].path / "samples").iterdir())
+        files = sorted(path.name for path in (runs[board].path / "samples").iterdir())
+        assert files == sorted(path.name for path in (again[board].path / "samples").iterdir())
         assert len([name for name in files if "-itc-" in name]) == 33
         for name in files:
-            first = (one[board].path / "samples" / name).read_bytes()
-            assert first == (two[board].path / "samples" / name).read_bytes(), name
+            first = (runs[board].path / "samples" / name).read_bytes()
+            assert first == (again[board].path / "samples" / name).read_bytes(), name
 
 
 @pytest.mark.counted
@@ -64,9 +64,9 @@ def test_wake_ups_are_repeatable_next_to_busy_processes(built: None, tmp_path: P
 def test_a_boards_note_on_a_benchmark_is_stored_in_its_run(built: None, tmp_path: Path) -> None:
     kadenz("run", "cyclic/wakeup-latency", "irq/to-task", "--quick", "--target", BOARDS[0],
            "--output", tmp_path)  # fmt: skip
-    made = runs_in(tmp_path)[BOARDS[0]].manifest
-    assert "timer grid" in made.benchmark_notes["cyclic/wakeup-latency"]
-    warnings = made.warnings
+    manifest = runs_in(tmp_path)[BOARDS[0]].manifest
+    assert "timer grid" in manifest.benchmark_notes["cyclic/wakeup-latency"]
+    warnings = manifest.warnings
     notes = [warning.message for warning in warnings if warning.code == "benchmark-note"]
     assert len(notes) == 1 and notes[0].startswith("in cyclic/wakeup-latency, ")
 

@@ -41,9 +41,9 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
     assert all(record.status == "ok" for record in records), [r.reason for r in records]
     assert len([r for r in records if r.bench == "motion/response-time"]) == 4
     for bench, limit in (("motion/position-error", 2.0), ("motion/velocity-error", 14.0)):
-        own = [r for r in records if r.bench == bench]
-        assert sorted(r.params["joint"] for r in own) == list(range(AXES))
-        for record in own:
+        of_bench = [r for r in records if r.bench == bench]
+        assert sorted(r.params["joint"] for r in of_bench) == list(range(AXES))
+        for record in of_bench:
             taken, missed = (
                 sum(getattr(lane, n) for lane in record.lanes) for n in ("taken", "missed")
             )
@@ -103,14 +103,16 @@ def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) 
     run = runs_in(tmp_path)[INDY7]
     drawn = list((run.path / "timelines").iterdir())
     assert {file.name.partition(".")[2] for file in drawn} == {"trace.json", "vcd", "svg"}
-    (found,) = timelines_of(run)
-    rows = {track.name: track for track in found.tracks if track.kind != "wait"}
+    (timeline,) = timelines_of(run)
+    rows = {track.name: track for track in timeline.tracks if track.kind != "wait"}
     assert list(rows) == ["dynamics", "main", "frame", "trajectory", "log"]
     assert len(rows["main"].slices) > 900  # of 1,000, one each millisecond
     # Each frame is inside the period that sent it: numbers of releases of two records agree.
     periods = iter(rows["main"].slices)
     for frame in rows["frame"].slices:
-        assert any(one.begin <= frame.begin and frame.end <= one.end for one in periods), frame
+        assert any(period.begin <= frame.begin and frame.end <= period.end for period in periods), (
+            frame
+        )
     assert "dynamics" in answer.stdout
 
 

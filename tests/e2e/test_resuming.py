@@ -48,13 +48,13 @@ main()
 
 def killed_at(bench: str, moment: str, *call: str | Path) -> None:
     """The lab is killed at a moment, a method of RunWriter, of a benchmark's record."""
-    words = [sys.executable, "-c", KILLED_AT, bench, moment, *map(str, call)]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", KILLED_AT, bench, moment, *map(str, call)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert answer.returncode == -signal.SIGKILL, answer.stderr
 
 
-def resume(output: Path, *words: str) -> Run:
-    answer = kadenz("run", "--resume", "kept", "--output", output, *words)
+def resume(output: Path, *options: str) -> Run:
+    answer = kadenz("run", "--resume", "kept", "--output", output, *options)
     assert answer.returncode == 0, answer.stderr
     return the_run(output)
 
@@ -75,9 +75,9 @@ def test_a_resumed_run_of_an_emulated_target_has_the_bytes_of_an_uninterrupted_o
     assert refused.returncode == 2 and "`--quick` would change it" in refused.stderr
     again = ("run", "--resume", "kept", "--output", output)
     killed_at("micro/preemption-sampled", "append", *again)
-    made = resume(output)
-    assert not made.manifest.partial and len(made.manifest.resumed) == 2
-    assert files(made) == whole
+    run = resume(output)
+    assert not run.manifest.partial and len(run.manifest.resumed) == 2
+    assert files(run) == whole
     complete = kadenz(*again)
     assert complete.returncode == 0 and "nothing is left to measure" in complete.stderr
 
@@ -87,18 +87,18 @@ def test_a_resumed_run_of_this_linux_keeps_the_records_measured_before(
 ) -> None:
     output = tmp_path / "runs"
     call = ("run", "itc/fifo", "itc/pipe", "--name", "kept", "--target", LINUX)
-    words = (*call, "--set", "samples=20", "--allow", "no-realtime", "--output", output)
-    killed_at("itc/pipe", "open_record", *words)
+    arguments = (*call, "--set", "samples=20", "--allow", "no-realtime", "--output", output)
+    killed_at("itc/pipe", "open_record", *arguments)
     before = the_run(output)
     assert before.manifest.partial
-    kept = next(one for one in before.manifest.records if one.bench == "itc/fifo")
+    kept = next(entry for entry in before.manifest.records if entry.bench == "itc/fifo")
     assert before.manifest.records[-1].bench == "itc/pipe", "cut off"
     assert kept.status == "ok" and kept.lanes[0].taken == 20
-    made = resume(output)
-    assert {entry.status for entry in made.manifest.records} <= {"ok", "n/a"}
-    assert made.manifest.records[-1].lanes[0].taken == 20
-    same = made.record(kept.id)
+    run = resume(output)
+    assert {entry.status for entry in run.manifest.records} <= {"ok", "n/a"}
+    assert run.manifest.records[-1].lanes[0].taken == 20
+    same = run.record(kept.id)
     assert same.lanes[0].sha256 == kept.lanes[0].sha256
-    assert "resumed" in [warning.code for warning in made.manifest.warnings]
-    (resumed,) = made.manifest.resumed
+    assert "resumed" in [warning.code for warning in run.manifest.warnings]
+    (resumed,) = run.manifest.resumed
     assert same.id in resumed.kept

@@ -52,30 +52,30 @@ def profile(before: str, tmp_path: Path) -> Path:
 def test_tuned_and_untuned_runs_are_interleaved_and_compared(
     before: str, profile: Path, tmp_path: Path
 ) -> None:
-    words = ["run", WAKE_UP, "--target", LINUX, "--set", "samples=100", "--rounds", "2"]
+    arguments = ["run", WAKE_UP, "--target", LINUX, "--set", "samples=100", "--rounds", "2"]
     output = tmp_path / "runs"
-    answer = kadenz(*words, "--tuning", "none", "--tuning", profile, "--output", output)
+    answer = kadenz(*arguments, "--tuning", "none", "--tuning", profile, "--output", output)
     assert answer.returncode == 0, answer.stderr
     assert VALUE.read_text() == before
     (rounds,) = output.iterdir()
     runs = [read_run(folder).manifest for folder in rounds.iterdir()]
-    runs.sort(key=lambda made: (made.round, made.place))
-    assert [made.variant for made in runs] == [
+    runs.sort(key=lambda manifest: (manifest.round, manifest.place))
+    assert [manifest.variant for manifest in runs] == [
         "tuning none",
         "tuning folding",
         "tuning folding",
         "tuning none",
     ]
-    for made in runs:
-        assert "tuning-changed" not in [warning.code for warning in made.warnings]
-        assert f"-tuning-{made.condition_values['tuning']}-round-" in made.id
-        if made.tuning is None:
-            assert made.condition_values["tuning"] == "none"
+    for manifest in runs:
+        assert "tuning-changed" not in [warning.code for warning in manifest.warnings]
+        assert f"-tuning-{manifest.condition_values['tuning']}-round-" in manifest.id
+        if manifest.tuning is None:
+            assert manifest.condition_values["tuning"] == "none"
             continue
-        assert made.condition_values["tuning"] == "folding"
-        (item,) = made.tuning.items
+        assert manifest.condition_values["tuning"] == "folding"
+        (item,) = manifest.tuning.items
         assert (item.was, item.value) == (before.strip(), str(int(before) + 7))
-        assert made.tuning.at_start == made.tuning.at_end == []
+        assert manifest.tuning.at_start == manifest.tuning.at_end == []
     compared = kadenz("compare", rounds)
     assert "condition: tuning" in compared.stdout and compared.returncode in (0, 3, 4)
 
@@ -83,9 +83,9 @@ def test_tuned_and_untuned_runs_are_interleaved_and_compared(
 def test_restore_repairs_a_kill_9_during_a_measurement(
     before: str, profile: Path, tmp_path: Path
 ) -> None:
-    words = [KADENZ, "run", WAKE_UP, "--target", LINUX, "--set", "samples=200000"]
-    words += ["--tuning", str(profile), "--output", str(tmp_path / "runs")]
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    command = [KADENZ, "run", WAKE_UP, "--target", LINUX, "--set", "samples=200000"]
+    command += ["--tuning", str(profile), "--output", str(tmp_path / "runs")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
 
         def measuring() -> bool:
             return any(tmp_path.glob("runs/*.partial/samples/*clock-resolution*.npy"))

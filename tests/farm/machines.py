@@ -15,9 +15,9 @@ from tests.waiting import wait_for
 
 
 def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 class Machines:
@@ -34,35 +34,35 @@ class Machines:
         self.start_scheduler()
         self.workers = [self._start("worker", self.address, "--processors", "1") for _ in range(2)]
         for number in (1, 2):
-            self.wait_for_words(number, "1 at once")
+            self.wait_for_log(number, "1 at once")
 
     def start_scheduler(self) -> None:
         number = len(self._all)
         self.scheduler = self._start("scheduler", "--port", str(self.port))
-        self.wait_for_words(number, "scheduler at")
+        self.wait_for_log(number, "scheduler at")
 
     def busy(self) -> subprocess.Popen[bytes] | None:
         """A worker that executes something."""
-        alive = [one for one in self.workers if one.poll() is None]
-        return next((one for one in alive if children(one.pid)), None)
+        alive = [worker for worker in self.workers if worker.poll() is None]
+        return next((worker for worker in alive if children(worker.pid)), None)
 
-    def words(self, number: int) -> str:
+    def log_text(self, number: int) -> str:
         return (self.folder / f"{number}.log").read_text()
 
-    def wait_for_words(self, number: int, words: str) -> None:
-        wait_for(lambda: words in self.words(number))
+    def wait_for_log(self, number: int, text: str) -> None:
+        wait_for(lambda: text in self.log_text(number))
 
     def close(self) -> None:
-        for one in self._all:
-            if one.poll() is None:
-                one.send_signal(signal.SIGKILL)
-            one.wait()
+        for process in self._all:
+            if process.poll() is None:
+                process.send_signal(signal.SIGKILL)
+            process.wait()
 
-    def _start(self, *words: str) -> subprocess.Popen[bytes]:
+    def _start(self, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{len(self._all)}.log").open("wb") as log:
             self._all.append(
                 subprocess.Popen(
-                    [KADENZ, "farm", *words, *self._keys],
+                    [KADENZ, "farm", *arguments, *self._keys],
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     env={**os.environ, "PYTHONUNBUFFERED": "1"},

@@ -88,8 +88,8 @@ class Machine:
     def _live(self) -> None:
         server, tier = inventory.debug_server("qemu-arm"), inventory.board(BOARD).tier.board
         assert tier is not None
-        words = {"{chip}": tier.chip["qemu-arm"]}
-        command = [words.get(word, word) for word in server.command]
+        values = {"{chip}": tier.chip["qemu-arm"]}
+        command = [values.get(word, word) for word in server.command]
         command[command.index("-gdb") + 1] = f"tcp:127.0.0.1:{self.gdb}"
         # No pseudo terminal: the next QEMU anywhere may have the number of one that ended.
         line = f"socket,id=line,path={self._line},server=on,wait=off"
@@ -244,15 +244,15 @@ class Rack:
     def owners(self) -> dict[str, str]:
         """Who has a place: each place that somebody has, with "host/user"."""
         _, *rows = self.client("who", check=True).stdout.splitlines()
-        words = (row.split() for row in rows)
-        return {place: f"{host}/{user}" for user, host, place, *_ in words}
+        columns = (row.split() for row in rows)
+        return {place: f"{host}/{user}" for user, host, place, *_ in columns}
 
     def client(
-        self, *words: str, check: bool = False, user: str = "somebody"
+        self, *arguments: str, check: bool = False, user: str = "somebody"
     ) -> subprocess.CompletedProcess[str]:
         """Somebody's labgrid-client."""
         return subprocess.run(
-            [_program("labgrid-client"), "-x", self.address, *words],
+            [_program("labgrid-client"), "-x", self.address, *arguments],
             capture_output=True,
             text=True,
             check=check,
@@ -267,10 +267,10 @@ class Rack:
         for machine in self.machines:
             machine.close()
 
-    def _start(self, name: str, *words: str) -> subprocess.Popen[bytes]:
+    def _start(self, name: str, *arguments: str) -> subprocess.Popen[bytes]:
         with (self.folder / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
             return subprocess.Popen(
-                [_program(name), *words], cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
+                [_program(name), *arguments], cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
             )
 
     def _write_lab(self) -> None:

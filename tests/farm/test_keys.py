@@ -32,11 +32,11 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def machines(tmp_path: Path, keys: Path) -> Iterator[Machines]:
     (tmp_path / "farm").mkdir()
-    found = Machines(tmp_path / "farm", keys / "lab")
+    farm = Machines(tmp_path / "farm", keys / "lab")
     try:
-        yield found
+        yield farm
     finally:
-        found.close()
+        farm.close()
 
 
 def test_what_only_this_machine_reaches() -> None:
@@ -57,13 +57,13 @@ def test_without_keys_nothing_beyond_this_machine_is_served_or_called(host: str)
 
 
 def test_a_program_says_it_with_exit_2() -> None:
-    for words in (
+    for arguments in (
         ("scheduler", "--host", "0.0.0.0"),
         ("worker", "tcp://10.0.0.1:8786"),
         ("worker", "10.0.0.1"),
         ("worker", "tcp://127.0.0.1:8786", "--keys", "nowhere"),
     ):
-        assert kadenz("farm", *words).returncode == 2
+        assert kadenz("farm", *arguments).returncode == 2
 
 
 @pytest.mark.parametrize("address", ["rack:8786", "http://rack:1", "tcp://rack", "tcp://r:x", ""])
@@ -74,8 +74,8 @@ def test_an_address_that_is_none(address: str) -> None:
 
 def test_only_their_owner_reads_keys(keys: Path) -> None:
     for key in keys.rglob("*.key"), keys.rglob("key.pem"):
-        assert {stat.S_IMODE(one.stat().st_mode) for one in key} == {0o600}
-    assert {stat.S_IMODE(one.stat().st_mode) for one in (keys, keys / "lab")} == {0o700}
+        assert {stat.S_IMODE(file.stat().st_mode) for file in key} == {0o600}
+    assert {stat.S_IMODE(folder.stat().st_mode) for folder in (keys, keys / "lab")} == {0o700}
     assert not list((keys / "lab").glob("authority.key"))
 
 
@@ -106,7 +106,7 @@ def test_keys_are_not_overwritten(tmp_path: Path) -> None:
         make_keys(tmp_path, ["shelf", "desk"])
     assert (folder / "key.pem").read_bytes() == before and not (tmp_path / "shelf").exists()
     make_keys(tmp_path, ["shelf"])
-    authorities = {(tmp_path / one / "authority.pem").read_bytes() for one in ("desk", "shelf")}
+    authorities = {(tmp_path / name / "authority.pem").read_bytes() for name in ("desk", "shelf")}
     assert authorities == {(tmp_path / "authority.pem").read_bytes()}
 
 
@@ -125,14 +125,14 @@ def test_a_farm_with_keys_measures_for_those_who_have_them(
         assert listeners(process.pid) and all(map(is_loopback, listeners(process.pid)))
     (stranger,) = make_keys(tmp_path / "others", ["stranger"])
     plain = machines.address.replace("tls", "tcp")
-    for address, own, refusal in (
+    for address, key_folder, refusal in (
         (machines.address, str(stranger), "cannot be reached"),
         (machines.address, "", "without keys, an address begins with tcp://"),
         (plain, str(keys / "lab"), "with keys, an address begins with tls://"),
         (plain, "", "cannot be reached"),
     ):
         with pytest.raises(UsageError, match=refusal):
-            Pool(DaskTable(scheduler=address, keys=own))
+            Pool(DaskTable(scheduler=address, keys=key_folder))
     call = ("run", "itc/queue", "--quick", "--fresh", "--target", BOARDS[1])
     answer = kadenz(*call, "--farm", machines.config, "--output", tmp_path / "runs")
     assert answer.returncode == 0, answer.stderr

@@ -31,11 +31,11 @@ CALL = (
 @pytest.fixture
 def machines(tmp_path: Path) -> Iterator[Machines]:
     (tmp_path / "farm").mkdir()
-    found = Machines(tmp_path / "farm")
+    farm = Machines(tmp_path / "farm")
     try:
-        yield found
+        yield farm
     finally:
-        found.close()
+        farm.close()
 
 
 def files(output: Path) -> dict[str, bytes]:
@@ -84,7 +84,7 @@ def test_a_scheduler_that_stays_away_leaves_a_run_that_is_resumed_to_the_same_by
     (folder,) = (tmp_path / "far").iterdir()
     assert read_run(folder).manifest.partial
     machines.start_scheduler()
-    wait_for(lambda: machines.words(1).count("1 at once") > 1)
+    wait_for(lambda: machines.log_text(1).count("1 at once") > 1)
     again = kadenz("run", "--resume", "latest", "--output", tmp_path / "far")
     assert again.returncode == 0, again.stderr
     assert files(tmp_path / "far") == files(tmp_path / "local")
@@ -149,11 +149,11 @@ def test_a_farm_that_cannot_be_used_is_named_before_anything_is_built(
 def test_workers_and_a_measurement_of_this_linux_wait_for_each_other(
     machines: Machines, tmp_path: Path
 ) -> None:
-    words = ("run", "micro/task-switch-sampled", "--set", "samples=100", "--target", BOARDS[1])
+    call = ("run", "micro/task-switch-sampled", "--set", "samples=100", "--target", BOARDS[1])
     with without_orders(waiting=print, stopped=lambda: False):
-        process = start(*words, "--farm", machines.config, "--output", tmp_path / "far")
+        process = start(*call, "--farm", machines.config, "--output", tmp_path / "far")
         said = f"order waits: this Linux is being measured by process {os.getpid()}"
-        wait_for(lambda: any(said in machines.words(number) for number in (1, 2)))
+        wait_for(lambda: any(said in machines.log_text(number) for number in (1, 2)))
         assert machines.busy() is None
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors

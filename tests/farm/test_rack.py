@@ -34,11 +34,11 @@ CALL = ("run", "itc/semaphore-binary", "--set", "samples=100", "--farm", "farm.t
 
 @pytest.fixture(scope="module")
 def one_rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rack]:
-    made = Rack(tmp_path_factory.mktemp("rack"))
+    running = Rack(tmp_path_factory.mktemp("rack"))
     try:
-        yield made
+        yield running
     finally:
-        made.close()
+        running.close()
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def rack(one_rack: Rack) -> Iterator[Rack]:
         machine.power_cycle()
 
 
-def started(rack: Rack, *words: str) -> subprocess.Popen[str]:
+def started(rack: Rack, *arguments: str) -> subprocess.Popen[str]:
     call = subprocess.Popen(
-        [KADENZ, *words],
+        [KADENZ, *arguments],
         cwd=rack.folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -180,9 +180,9 @@ def test_only_a_place_that_is_held_is_switched(rack: Rack) -> None:
 
 
 def test_a_power_switch_that_fails_is_named_without_its_password() -> None:
-    words = {"model": "simplerest", "host": "http://me:secret@127.0.0.1:9/{value}", "index": "0"}
+    params = {"model": "simplerest", "host": "http://me:secret@127.0.0.1:9/{value}", "index": "0"}
     with pytest.raises(TargetFailed, match="the power of place shelf-1 was not switched") as failed:
-        PlaceSwitch("shelf-1", words, lambda place: True).cycle()
+        PlaceSwitch("shelf-1", params, lambda place: True).cycle()
     assert "127.0.0.1" in failed.value.message and "secret" not in failed.value.message
     assert "labgrid-client -p shelf-1 power cycle" in failed.value.remedy
 

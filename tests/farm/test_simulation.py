@@ -10,17 +10,17 @@ from kadenz.farm.simulation import Fleet, simulate
 
 
 def test_equal_work_without_losses_is_as_by_hand() -> None:
-    found = simulate(Fleet(3, 2, 10.0, 2, 5, 4.0, spread=0.0))
-    assert (found.processors.makespan_s, found.processors.bound_s) == (12.0, 10.0)
-    assert found.processors.utilisation == 20 / 24
-    assert (found.places.makespan_s, found.places.utilisation) == (20.0, 1.0)
-    assert (found.makespan_s, found.bound_s) == (32.0, 20.0)
-    assert found.processors.repeated == found.places.repeated == 0
+    plan = simulate(Fleet(3, 2, 10.0, 2, 5, 4.0, spread=0.0))
+    assert (plan.processors.makespan_s, plan.processors.bound_s) == (12.0, 10.0)
+    assert plan.processors.utilisation == 20 / 24
+    assert (plan.places.makespan_s, plan.places.utilisation) == (20.0, 1.0)
+    assert (plan.makespan_s, plan.bound_s) == (32.0, 20.0)
+    assert plan.processors.repeated == plan.places.repeated == 0
 
 
 def test_nothing_to_do_takes_no_time() -> None:
-    found = simulate(Fleet(0, 1, 10.0, 4, 0, 1.0))
-    assert found.makespan_s == 0 and found.places.utilisation == 0
+    plan = simulate(Fleet(0, 1, 10.0, 4, 0, 1.0))
+    assert plan.makespan_s == 0 and plan.places.utilisation == 0
 
 
 @given(
@@ -38,10 +38,10 @@ def test_nothing_to_do_takes_no_time() -> None:
     )
 )
 def test_any_plan_repeats_itself_and_respects_its_bounds(fleet: Fleet) -> None:
-    found = simulate(fleet)
-    assert found == simulate(fleet)
-    for part in (found.processors, found.places):
+    plan = simulate(fleet)
+    assert plan == simulate(fleet)
+    for part in (plan.processors, plan.places):
         assert part.makespan_s >= part.bound_s * (1 - 1e-9)
         assert 0 <= part.utilisation <= 1 + 1e-9
     # Graham's bound for a list schedule whose chains are repeated attempts.
-    assert found.processors.makespan_s <= 2 * found.processors.bound_s * (1 + 1e-9)
+    assert plan.processors.makespan_s <= 2 * plan.processors.bound_s * (1 + 1e-9)

@@ -37,14 +37,14 @@ class Veth:
 def veth() -> Iterator[Veth]:
     """A veth pair of this test's own; skipped with the reason where it cannot be made."""
     pair = Veth(f"kzm{os.getpid() % 100000}", f"kzs{os.getpid() % 100000}")
-    made = subprocess.run(
+    done = subprocess.run(
         ["ip", "link", "add", pair.master, "type", "veth", "peer", "name", pair.segment],
         capture_output=True,
         text=True,
         check=False,
     )
-    if made.returncode != 0:
-        pytest.skip(f"cannot make a veth pair ({made.stderr.strip()}): run as root")
+    if done.returncode != 0:
+        pytest.skip(f"cannot make a veth pair ({done.stderr.strip()}): run as root")
     try:
         for end in (pair.master, pair.segment):
             # Neighbour discovery of IPv6 would put foreign frames between ours.

@@ -62,7 +62,7 @@ def ended(process: Segment) -> tuple[int, str]:
     return process.returncode, error
 
 
-def heard(process: Segment, words: str, act: Callable[[], None]) -> str:
+def heard(process: Segment, text: str, act: Callable[[], None]) -> str:
     """The line on standard error with these words that follows an act."""
     lines: list[str] = []
     assert process.stderr is not None
@@ -71,14 +71,14 @@ def heard(process: Segment, words: str, act: Callable[[], None]) -> str:
     def listen() -> None:
         for line in stream:
             lines.append(line)
-            if words in line:
+            if text in line:
                 return
 
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     act()
     listener.join(20)
-    assert lines and words in lines[-1], lines
+    assert lines and text in lines[-1], lines
     return lines[-1]
 
 

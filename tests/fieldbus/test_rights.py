@@ -52,8 +52,8 @@ def test_a_segment_serves_a_master_without_rights(
     process = start_segment(*options, "--record", str(frames))
     soem = pysoem.Master()
     soem.open(veth.master)
-    found = next((count for count in (soem.config_init() for _ in range(3)) if count > 0), 0)
-    assert found == 9
+    devices = next((count for count in (soem.config_init() for _ in range(3)) if count > 0), 0)
+    assert devices == 9
     assert rights_of([process.pid]) == {without(NOBODY, *kept)}
     soem.close()
     assert "frames" in stop(process) and process.returncode == 0

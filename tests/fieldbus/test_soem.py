@@ -37,8 +37,8 @@ def connect(veth: Veth) -> Any:
     """SOEM on the pair. It gives up after 200 ms without an answer: a busy machine gets three."""
     soem = pysoem.Master()
     soem.open(veth.master)
-    found = next((count for count in (soem.config_init() for _ in range(3)) if count > 0), 0)
-    assert found == 9
+    devices = next((count for count in (soem.config_init() for _ in range(3)) if count > 0), 0)
+    assert devices == 9
     return soem
 
 

@@ -30,7 +30,7 @@ TYPES = {
 }
 # The last frames: with values that are words, which C sends and Python reads. The motion program,
 # in Rust, has none; they stand in words.json.
-WORDS = 2
+FRAMES_WITH_WORDS = 2
 DTYPES = {"u4": (0, "I"), "i4": (1, "i"), "f8": (2, "d")}
 
 # What the frames contain.
@@ -220,7 +220,10 @@ def main() -> int:
         wanted[f"{each['name']}.bin"] = frame(
             each["type"], each["sequence"], body_of(each["type"], each["body"])
         )
-    spoken = {"words.json": described[-WORDS:], "golden.json": described[:-WORDS]}
+    spoken = {
+        "words.json": described[-FRAMES_WITH_WORDS:],
+        "golden.json": described[:-FRAMES_WITH_WORDS],
+    }
     for name, part in spoken.items():
         wanted[name] = (json.dumps(part, indent=1, ensure_ascii=False) + "\n").encode()
     differing = [

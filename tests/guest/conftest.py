@@ -84,7 +84,7 @@ def measured(
     benchmark: Benchmark | None = None,
 ) -> Result:
     """One run of cyclic/wakeup-latency, or of `benchmark`, on a guest. Raises the first failure."""
-    found = machine(text)
+    guest = machine(text)
     if benchmark is None:
         params = {**CYCLIC.params, "timer": timer}
         benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
@@ -97,7 +97,7 @@ def measured(
     request = Request(
         campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
-        targets=[found.name],
+        targets=[guest.name],
         choices=choices(campaign, {"guest": inside}),
         fresh=fresh,
     )
@@ -132,13 +132,13 @@ def booted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Answ
     modules = {"paths": test_paths, "port": test_port, "wake-ups": test_wake_ups}
     every = {
         f"{module}: {name}": script
-        for module, one in modules.items()
-        for name, script in one.SCRIPTS.items()
+        for module, test_module in modules.items()
+        for name, script in test_module.SCRIPTS.items()
     }
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     answers = run_scripts(guest, every, shared / "one-boot", mutant=test_port.mutant())
     return {
-        module: {name: answers[f"{module}: {name}"] for name in one.SCRIPTS}
-        for module, one in modules.items()
+        module: {name: answers[f"{module}: {name}"] for name in test_module.SCRIPTS}
+        for module, test_module in modules.items()
     }

@@ -71,15 +71,15 @@ class Answer:
     @property
     def looks(self) -> list[list[Thread]]:
         """The threads at each look."""
-        found: list[list[Thread]] = []
+        looks: list[list[Thread]] = []
         for line in self.text.splitlines():
             if line == "look":
-                found.append([])
+                looks.append([])
             elif line.startswith("thread "):
                 _, process, policy, processor, minor, major, name = line.split(" ", 6)
                 faults = (int(minor), int(major))
-                found[-1].append(Thread(process, int(policy), int(processor), faults, name))
-        return found
+                looks[-1].append(Thread(process, int(policy), int(processor), faults, name))
+        return looks
 
     @property
     def left(self) -> list[str]:
@@ -127,13 +127,13 @@ def _boot(machine: Machine, files: bytes) -> bytes:
 
 
 def _parted(stream: bytes) -> list[Answer]:
-    found: list[Answer] = []
+    answers: list[Answer] = []
     while stream:
         head, _, stream = stream.partition(b"\n")
         word, number, code, frames, text, took_ns = head.split()
-        assert (word, int(number)) == (b"script", len(found)), head
+        assert (word, int(number)) == (b"script", len(answers)), head
         end = int(frames) + int(text)
-        found.append(
+        answers.append(
             Answer(
                 int(code),
                 stream[: int(frames)],
@@ -143,7 +143,7 @@ def _parted(stream: bytes) -> list[Answer]:
         )
         assert len(stream) >= end, "the stream ends early"
         stream = stream[end:]
-    return found
+    return answers
 
 
 def _suite(machine: Machine) -> bytes:

@@ -78,12 +78,12 @@ def test_a_tuning_of_kernel_threads_is_in_force_inside(
     # A timerfd expires in the thread ktimers/0 of Debian's PREEMPT_RT. With the study's priority
     # the thread runs at once; as an ordinary thread it shares the processor with the load.
     lab, built = tmp_path / "lab", inventory.build_folder()
-    own = lab / "tunings"
-    own.mkdir(parents=True)
+    tunings = lab / "tunings"
+    tunings.mkdir(parents=True)
     (lab / "kadenz.toml").write_text("")
     (lab / "build").symlink_to(built)  # its images are compiled already
     monkeypatch.setenv("KADENZ_LAB", str(lab))
-    (own / "ordinary.toml").write_text(
+    (tunings / "ordinary.toml").write_text(
         'title = "ordinary timers"\n[[thread]]\nmatch = "ktimer*/*"\npolicy = "other"\n'
     )
     worst = {}

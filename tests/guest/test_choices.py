@@ -68,26 +68,26 @@ def test_versions_and_loads_are_variants_and_the_first_version_is_the_default(ca
     (only,) = GuestChoice().variants(RT)
     assert only is not None and (only.kernel.version, only.load) == ("6.12", "")
     wanted = GuestSettings(kernels=("6.12", "6.1"), loads=("none", "cpu"))
-    found = GuestChoice(wanted=wanted).variants(RT)
-    assert [(g.kernel.version, g.load) for g in found if g] == [
+    variants = GuestChoice(wanted=wanted).variants(RT)
+    assert [(g.kernel.version, g.load) for g in variants if g] == [
         ("6.12", "none"),
         ("6.12", "cpu"),
         ("6.1", "none"),
         ("6.1", "cpu"),
     ]
-    (one,) = GuestChoice(("6.1",), ("none",), wanted=wanted).variants(RT)
-    assert one is not None and one.kernel.version == "6.1"
+    (variant,) = GuestChoice(("6.1",), ("none",), wanted=wanted).variants(RT)
+    assert variant is not None and variant.kernel.version == "6.1"
 
 
 def test_the_studys_priorities_are_only_variants_of_preempt_rt(cache: Path) -> None:
     wanted = GuestSettings(tunings=("cereia2011-case1", "cereia2011-case2"))
-    found = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
-    assert [g.labels[-1] for g in found] == list(wanted.tunings)
-    assert len({g.suffix for g in found}) == len({g.labels for g in found}) == 2
+    variants = [g for g in GuestChoice(wanted=wanted).variants(RT) if g]
+    assert [g.labels[-1] for g in variants] == list(wanted.tunings)
+    assert len({g.suffix for g in variants}) == len({g.labels for g in variants}) == 2
     plain = cache / "kadenz" / "guests" / "x86_64"
     (plain / "6.12-rt").rename(plain / "6.12-plain")
-    (one,) = GuestChoice(wanted=wanted).variants(parse_target("linux/x86_64@guest"))
-    assert one is not None and "tuning" not in [entry.kind for entry in one.entries]
+    (variant,) = GuestChoice(wanted=wanted).variants(parse_target("linux/x86_64@guest"))
+    assert variant is not None and "tuning" not in [entry.kind for entry in variant.entries]
 
 
 def test_a_later_rule_for_a_thread_is_applied_last() -> None:
@@ -98,7 +98,7 @@ def test_a_later_rule_for_a_thread_is_applied_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "words"),
+    ("choice", "message"),
     [
         (GuestChoice(tunings=("isolated",)), "more than give kernel threads a policy"),
         (GuestChoice(tunings=("cereia2011-case3",)), "no tuning profile `cereia2011-case3`"),
@@ -112,9 +112,9 @@ def test_a_later_rule_for_a_thread_is_applied_last() -> None:
     ],
 )
 def test_a_missing_option_of_a_guest_is_a_usage_error(
-    cache: Path, choice: GuestChoice, words: str
+    cache: Path, choice: GuestChoice, message: str
 ) -> None:
-    with pytest.raises(UsageError, match=words.replace("+", r"\+")) as told:
+    with pytest.raises(UsageError, match=message.replace("+", r"\+")) as told:
         choice.variants(RT)
     assert told.value.remedy
 
@@ -143,27 +143,27 @@ def test_a_guest_counts_instructions_and_never_claims_a_time() -> None:
 
 
 def test_an_archive_contains_its_files_and_no_trace_of_this_machine() -> None:
-    made = archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
-    assert made == archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
-    assert _read(made) == {
+    cpio = archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
+    assert cpio == archive({"dev": None, "dev/console": Node(5, 1), "init": File(b"abcde", 0o755)})
+    assert _read(cpio) == {
         "dev": (0o040755, b""),
         "dev/console": (0o020600, b""),
         "init": (0o100755, b"abcde"),
     }
 
 
-def _read(made: bytes) -> dict[str, tuple[int, bytes]]:
+def _read(cpio: bytes) -> dict[str, tuple[int, bytes]]:
     """Reads `newc` like the kernel (init/initramfs.c): fields of 8 digits, parts of 4 bytes."""
-    found: dict[str, tuple[int, bytes]] = {}
+    entries: dict[str, tuple[int, bytes]] = {}
     at = 0
     while True:
-        assert at % 4 == 0 and made[at : at + 6] == b"070701"
-        fields = [int(made[at + 6 + 8 * n : at + 14 + 8 * n], 16) for n in range(13)]
+        assert at % 4 == 0 and cpio[at : at + 6] == b"070701"
+        fields = [int(cpio[at + 6 + 8 * n : at + 14 + 8 * n], 16) for n in range(13)]
         mode, size, name_size, time = fields[1], fields[6], fields[11], fields[5]
         assert time == 0 and fields[2] == fields[3] == 0
-        name = made[at + 110 : at + 110 + name_size - 1].decode()
+        name = cpio[at + 110 : at + 110 + name_size - 1].decode()
         at += (110 + name_size + 3) // 4 * 4
         if name == "TRAILER!!!":
-            return found
-        found[name] = (mode, made[at : at + size])
+            return entries
+        entries[name] = (mode, cpio[at : at + size])
         at += (size + 3) // 4 * 4

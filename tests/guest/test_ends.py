@@ -121,8 +121,8 @@ def test_kill_9_of_kadenz_leaves_no_machine_and_no_folder(guest: Machine, tmp_pa
 
 def machines(folder: Path) -> int:
     """Processes that work in a folder of `folder`."""
-    found = 0
+    count = 0
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            found += folder in (process / "cwd").readlink().parents
-    return found
+            count += folder in (process / "cwd").readlink().parents
+    return count

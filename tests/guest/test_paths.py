@@ -111,5 +111,7 @@ def test_a_kill_leaves_nothing_behind(
     answer = answers[f"{kind} {processes} {rights}"]
     assert answer.code == -9
     (seen,) = answer.looks
-    assert ("task 2" in [one.name for one in seen if one.process == "child"]) == bool(processes)
+    assert ("task 2" in [thread.name for thread in seen if thread.process == "child"]) == bool(
+        processes
+    )
     assert answer.left == []

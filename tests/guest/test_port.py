@@ -162,10 +162,10 @@ def test_each_channel_takes_its_largest_message_and_refuses_more_with_a_remedy(
     answers: dict[str, Answer],
 ) -> None:
     said = measured(answers, "sizes", len(LIMITS))
-    for record, words in enumerate(BEYOND.values(), start=len(LIMITS)):
+    for record, parts in enumerate(BEYOND.values(), start=len(LIMITS)):
         end = said.end(record)
         assert end.status == "failed"
-        assert all(word in end.reason for word in words), end.reason
+        assert all(word in end.reason for word in parts), end.reason
 
 
 def test_without_inheritance_the_wait_includes_the_middle_thread(

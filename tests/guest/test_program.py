@@ -122,7 +122,7 @@ def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "words", "says"),
+    ("key", "values", "says"),
     [
         ("arguments", ("lab", "a b"), "`a b`"),
         ("ring", ("ring", "a,b"), "`a,b`"),
@@ -133,7 +133,7 @@ def test_a_program_that_ends_at_once_is_named(guest: Machine) -> None:
     ],
 )
 def test_words_that_a_guest_cannot_take_are_refused(
-    key: str, words: tuple[str, ...], says: str
+    key: str, values: tuple[str, ...], says: str
 ) -> None:
     given = {
         "crate": "c",
@@ -143,7 +143,7 @@ def test_words_that_a_guest_cannot_take_are_refused(
         "ring": ("ring",),
     }
     with pytest.raises(ValueError, match=re.escape(says)):
-        GuestProgram(**{**given, key: words})  # type: ignore[arg-type]
+        GuestProgram(**{**given, key: values})  # type: ignore[arg-type]
 
 
 def test_benchmarks_of_the_suite_do_not_go_into_a_program(guest: Machine, tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def whole(tmp_path: Path) -> Path:
                 (kernel / "modules").mkdir()
                 for name in modules():
                     (kernel / "modules" / f"{name}.ko").touch()
-                made = f"{module} {config}\n" if isa == "riscv64" else f"{module}\n"
-                (kernel / "made-from").write_text(made)
+                origin = f"{module} {config}\n" if isa == "riscv64" else f"{module}\n"
+                (kernel / "made-from").write_text(origin)
     return tmp_path
 
 

@@ -28,7 +28,7 @@ REFUSED = (
 
 
 def points(*params: str, samples: int = 200) -> str:
-    return plan(*(f"{BENCH} samples={samples} {words}" for words in params))
+    return plan(*(f"{BENCH} samples={samples} {of_point}" for of_point in params))
 
 
 def timed(*params: str) -> Script:
@@ -123,8 +123,8 @@ def test_a_wake_up_is_never_early_and_none_is_missed_that_can_be_kept(
 def test_threads_run_under_the_requested_policy(answers: dict[str, Answer], policy: str) -> None:
     said = measured(answers, policy)
     (look,) = answers[policy].looks  # while they sleep
-    threads = [one for one in look if one.name == "cyclic"]
-    assert [one.policy for one in threads] == [POLICIES[policy]] * 2
+    threads = [thread for thread in look if thread.name == "cyclic"]
+    assert [thread.policy for thread in threads] == [POLICIES[policy]] * 2
     assert [lane.taken + lane.missed for lane in said.ends[0].lanes] == [25, 25]
 
 
@@ -207,7 +207,7 @@ def test_a_stop_marks_the_kernels_trace_and_ends_it(answers: dict[str, Answer]) 
     assert said.values(0)[at] == int(told["latency_ns"]) > 1000
     assert told["lane"] == "thread0" and int(told["due_ns"]) > 0 and int(told["pid"]) > 0
     states = answer.text.split(f"file {INSTANCE}/tracing_on 2\n")
-    assert [one[:2] for one in states[1:]] == ["1\n", "0\n"]
+    assert [state[:2] for state in states[1:]] == ["1\n", "0\n"]
 
 
 def test_the_kernels_trace_shows_the_late_thread(

@@ -76,11 +76,11 @@ def texts(value: Any, place: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
     if isinstance(value, str):
         yield place, value
     elif isinstance(value, list):
-        for one in value:
-            yield from texts(one, (*place, "[]"))
+        for entry in value:
+            yield from texts(entry, (*place, "[]"))
     elif isinstance(value, dict):
-        for key, one in value.items():
-            yield from texts(one, (*place, key))
+        for key, entry in value.items():
+            yield from texts(entry, (*place, key))
 
 
 def _replaced(value: Any, place: tuple[str, ...], change: Any) -> Any:
@@ -88,7 +88,7 @@ def _replaced(value: Any, place: tuple[str, ...], change: Any) -> Any:
         return change(value) if isinstance(value, str) else value
     head, rest = place[0], place[1:]
     if isinstance(value, list) and head == "[]":
-        return [_replaced(one, rest, change) for one in value]
+        return [_replaced(entry, rest, change) for entry in value]
     if isinstance(value, dict) and head in value:
         return value | {head: _replaced(value[head], rest, change)}
     return value
@@ -116,7 +116,7 @@ def _example(of: Any) -> Any:
     if kind == "DictType":
         return {_example(of.key_type): _example(of.value_type)}
     if kind == "UnionType":
-        return _example(next(one for one in of.types if type(one).__name__ != "NoneType"))
+        return _example(next(member for member in of.types if type(member).__name__ != "NoneType"))
     if kind == "Metadata":
         return _example(of.type)
     simple = {"StrType": "x", "IntType": 1, "FloatType": 1.0, "BoolType": True}

@@ -97,7 +97,7 @@ def _bytes(file: Path, dice: random.Random) -> str:
 
 def _other(file: Path, dice: random.Random) -> str:
     """Another object of the archive in its place, or nothing of any format."""
-    files = [one for one in file.parents[2].rglob("*.*") if one.is_file()]
+    files = [path for path in file.parents[2].rglob("*.*") if path.is_file()]
     content = dice.choice((b"", b"PAR1", b"PK\5\6" + bytes(18), dice.choice(files).read_bytes()))
     file.write_bytes(content)
     return f"{len(content)} other bytes"
@@ -260,5 +260,5 @@ def _rezip(
     out = io.BytesIO()
     with zipfile.ZipFile(file) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as box:
         box.comment = f"{seal.KEY}: {seal.BLANK}".encode()
-        change(box, {one.filename: old.read(one) for one in old.infolist()})
+        change(box, {member.filename: old.read(member) for member in old.infolist()})
     _store(file, out.getvalue(), dice)

@@ -47,8 +47,8 @@ def checked(place: Place) -> Findings:
 
 
 def object_of(place: Place, pattern: str) -> Path:
-    (found,) = place.objects(pattern)
-    return Path(place.root) / found
+    (name,) = place.objects(pattern)
+    return Path(place.root) / name
 
 
 def set_column(file: Path, name: str, value: Any) -> None:
@@ -71,7 +71,7 @@ def rezip(file: Path, change: Callable[[dict[Any, bytes]], None]) -> None:
     """A sealed zip file with other entries: bytes by name, or by zipfile.ZipInfo."""
     out = io.BytesIO()
     with zipfile.ZipFile(file) as old:
-        entries: dict[Any, bytes] = {one.filename: old.read(one) for one in old.infolist()}
+        entries: dict[Any, bytes] = {member.filename: old.read(member) for member in old.infolist()}
     change(entries)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as box:
         box.comment = f"{seal.KEY}: {seal.BLANK}".encode()
@@ -91,15 +91,15 @@ def set_manifest(file: Path, **values: Any) -> None:
 def outside(place: Place) -> set[str]:
     """What is beside the folders that the commands of a test write."""
     work = Path(place.root).parent
-    own = {"archive", "site", "out", "copy"}
+    outputs = {"archive", "site", "out", "copy"}
     return {
-        str(one.relative_to(work.parents[2]))
-        for one in work.parents[2].rglob("*")
-        if not one.is_relative_to(work.parents[2] / "runs")
+        str(path.relative_to(work.parents[2]))
+        for path in work.parents[2].rglob("*")
+        if not path.is_relative_to(work.parents[2] / "runs")
         and not (
-            one.is_relative_to(work)
-            and one.relative_to(work).parts[:1]
-            and one.relative_to(work).parts[0] in own
+            path.is_relative_to(work)
+            and path.relative_to(work).parts[:1]
+            and path.relative_to(work).parts[0] in outputs
         )
     }
 
@@ -112,7 +112,7 @@ def test_a_run_is_called_as_its_object_whatever_its_column_says(archive: Place) 
     assert rows(archive, "SELECT DISTINCT run FROM samples ORDER BY run") == [("one",), ("two",)]
     assert answer("site", "archive", "-o", "site")[0] == EXIT_PASS
     data = Path("site/data")
-    assert {one.name for one in (data / "runs").iterdir()} == {"one.js", "two.js"}
+    assert {file.name for file in (data / "runs").iterdir()} == {"one.js", "two.js"}
     assert "evil" not in (data / "runs.js").read_text()
     code, text = answer("archive", "check")
     assert code == EXIT_FAILED
@@ -212,8 +212,8 @@ def test_a_zip_file_has_each_file_once(archive: Place) -> None:
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder", "name", "month"])
 @pytest.mark.parametrize("pattern", ["runs/*/one.parquet", "samples/*/*/*/one.parquet"])
 def test_what_is_no_object_is_named_and_left(kind: str, pattern: str, archive: Place) -> None:
-    one = object_of(archive, pattern)
-    there = one.with_name("more.parquet")
+    stored = object_of(archive, pattern)
+    there = stored.with_name("more.parquet")
     if kind == "pipe":
         os.mkfifo(there)
     elif kind == "link":
@@ -221,17 +221,17 @@ def test_what_is_no_object_is_named_and_left(kind: str, pattern: str, archive: P
     elif kind == "folder":
         there.mkdir()
     elif kind == "name":
-        there = one.with_name(".more.parquet")
+        there = stored.with_name(".more.parquet")
         there.touch()
     else:
-        there = one.parent.with_name("month=x") / one.name
+        there = stored.parent.with_name("month=x") / stored.name
         there.parent.mkdir()
         there.touch()
     relative = there.relative_to(archive.root).as_posix()
     code, text = answer("archive", "query", "SELECT * FROM samples")
     assert code == EXIT_FAILED and relative in text
-    for words in (("archive", "check"), ("archive", "check", "--mend")):
-        code, text = answer(*words)
+    for arguments in (("archive", "check"), ("archive", "check", "--mend")):
+        code, text = answer(*arguments)
         assert code == EXIT_FAILED and f"no object: {relative}" in text
         assert "2 runs intact" in text
     assert os.path.lexists(there)
@@ -264,8 +264,8 @@ def test_a_link_in_a_run_folder_is_not_archived(archive: Place, tmp_path: Path) 
     run = example_run(tmp_path / "more", "three")
     (tmp_path / "secret").write_text("secret")
     (run.path / "console.txt").symlink_to(tmp_path / "secret")
-    for words in ((), ("--as", "four")):
-        code, text = answer("archive", "add", str(run.path), *words)
+    for options in ((), ("--as", "four")):
+        code, text = answer("archive", "add", str(run.path), *options)
         assert code == EXIT_FAILED
         assert "console.txt: a link, which is not followed" in text
         assert "Move that file out of the folder" in text
@@ -287,8 +287,8 @@ def test_names_of_objects_are_those_that_kadenz_gives() -> None:
 def test_a_run_of_a_newer_kadenz_is_neither_damaged_nor_the_end(archive: Place) -> None:
     file = object_of(archive, "files/*/one.zip")
     set_manifest(file, schema_version=SCHEMA_VERSION + 1, more=[])
-    for words in (("archive", "check"), ("archive", "check", "--mend")):
-        code, text = answer(*words)
+    for arguments in (("archive", "check"), ("archive", "check", "--mend")):
+        code, text = answer(*arguments)
         assert code == EXIT_FAILED
         assert "1 runs intact, 0 damaged, 0 objects" in text
         assert "not checked, written by a newer kadenz: one; update kadenz" in text
@@ -348,8 +348,12 @@ def test_rows_beyond_those_of_a_run_are_not_read(archive: Place) -> None:
         table = table.set_column(at, name, pa.nulls(table.num_rows, kind))
     store(file, table.take(pa.array([0] * 300_000)))
     assert file.stat().st_size < 50_000
-    for words in (("history",), ("site", "archive", "-o", "site"), ("archive", "export", "copy")):
-        code, text = answer(*words)
+    for arguments in (
+        ("history",),
+        ("site", "archive", "-o", "site"),
+        ("archive", "export", "copy"),
+    ):
+        code, text = answer(*arguments)
         assert code == EXIT_FAILED
         assert "runs/month=2026-11/one.parquet" in text and "rows" in text
     assert "300,000 rows; a run has at most 200,000" in checked(archive).damaged["one"]
@@ -367,11 +371,11 @@ def test_a_wrong_or_missing_column_names_its_object(column: str, archive: Place)
     whole = good.read_bytes()
     table = pq.read_table(good, partitioning=None)
     at, named = table.column_names.index(column), NAMES.get(column, column)
-    words = pa.array(["no number"] * table.num_rows)
+    strings = pa.array(["no number"] * table.num_rows)
     changed = {
         "missing": table.remove_column(at),
-        "other": table.set_column(at, column, words),
-        "bytes": table.set_column(at, column, words.cast(pa.binary())),
+        "other": table.set_column(at, column, strings),
+        "bytes": table.set_column(at, column, strings.cast(pa.binary())),
     }
     for id in ("one", "two"):
         file = object_of(archive, f"runs/*/{id}.parquet")

@@ -50,9 +50,9 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "archive"
 
 
-def answer(*words: str) -> tuple[object, str]:
+def answer(*arguments: str) -> tuple[object, str]:
     """Exit code or error of a command, and its output."""
-    result = CliRunner().invoke(cli, [*words], standalone_mode=False)
+    result = CliRunner().invoke(cli, [*arguments], standalone_mode=False)
     if result.exception is None:
         return result.return_value or 0, result.output
     if isinstance(result.exception, KadenzError):
@@ -66,19 +66,19 @@ def attacked(good: Path, folder: Path, kind: str, seed: int) -> None:
     work = folder / "a" / "b" / "c" / "d"  # that `../../../..` leads to a folder of this test
     work.mkdir(parents=True)
     shutil.copytree(good, work / "archive")
-    objects = sorted(one for one in (work / "archive" / kind).rglob("*.*") if one.is_file())
+    objects = sorted(file for file in (work / "archive" / kind).rglob("*.*") if file.is_file())
     what = mutate(dice.choice(objects), dice)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(work)
-        for words in dice.sample(COMMANDS, 3):
+        for command in dice.sample(COMMANDS, 3):
             try:
-                answer(*words)
+                answer(*command)
             except BaseException as error:
-                error.add_note(f"{kind}, seed {seed}: {what}: {' '.join(words)}")
+                error.add_note(f"{kind}, seed {seed}: {what}: {' '.join(command)}")
                 raise
     allowed = {"archive", "out", "copy", "public", "site"}
-    assert {one.name for one in work.iterdir()} <= allowed, (kind, seed, what)
-    outside = {one for one in folder.rglob("*") if not one.is_relative_to(work)}
+    assert {path.name for path in work.iterdir()} <= allowed, (kind, seed, what)
+    outside = {path for path in folder.rglob("*") if not path.is_relative_to(work)}
     assert outside == {work.parents[number] for number in range(3)}, (kind, seed, what)
     assert not (work / "out").exists() or {p.name for p in (work / "out").iterdir()} <= {
         "one",

@@ -46,7 +46,7 @@ def at_most(mib: int) -> Iterator[None]:
 def drain(file: Path) -> int:
     waveform = open_waveform(file)
     edges = waveform.edges(tuple(waveform.channels[:2]), lambda _: None)
-    return sum(len(one) for one in edges)
+    return sum(len(times) for times in edges)
 
 
 # ---- sessions of sigrok --------------------------------------------------------------------------
@@ -297,8 +297,8 @@ def test_options_that_are_no_numbers_are_named(value: str, tmp_path: Path) -> No
         ["jitter", str(file), "--period-us", "1", "--limit", value],
         ["import", str(file), "--glitch", value, *asked],
     )
-    for words in calls:
-        done = kadenz(*words)
+    for arguments in calls:
+        done = kadenz(*arguments)
         assert done.returncode == 2 and "not a" in done.stderr and "Traceback" not in done.stderr
 
 

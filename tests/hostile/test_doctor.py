@@ -41,9 +41,9 @@ def checked(name: str) -> dict[str, object]:
     """What doctor says of a target."""
     answer = kadenz("doctor", "--json")
     assert "Traceback" not in answer.stderr
-    targets = {one["name"]: one for one in json.loads(answer.stdout)["targets"]}
-    found: dict[str, object] = targets[name]
-    return found
+    targets = {target["name"]: target for target in json.loads(answer.stdout)["targets"]}
+    report: dict[str, object] = targets[name]
+    return report
 
 
 @pytest.mark.parametrize("by_path", [True, False])
@@ -53,9 +53,9 @@ def test_a_compiler_that_a_lab_names_is_looked_for_and_not_started(
     name = str(witness) if by_path else witness.name
     file = lab / "boards" / "desk" / "toolchain.cmake"
     file.write_text(f"set(CMAKE_C_COMPILER {name})\n")
-    found = checked("freertos/desk@emulated")
-    assert f"not checked: {name} is named by {file}" in str(found["note"])
-    assert f"{name} is not installed" not in str(found["missing"])
+    check = checked("freertos/desk@emulated")
+    assert f"not checked: {name} is named by {file}" in str(check["note"])
+    assert f"{name} is not installed" not in str(check["missing"])
     kadenz("doctor")
     kadenz("list")
     assert not (witness.parent / "ran").exists()
@@ -64,23 +64,23 @@ def test_a_compiler_that_a_lab_names_is_looked_for_and_not_started(
 def test_a_compiler_that_a_lab_names_is_missed(lab: Path) -> None:
     file = lab / "boards" / "desk" / "toolchain.cmake"
     file.write_text("set(CMAKE_C_COMPILER nowhere-gcc)\n")
-    found = checked("freertos/desk@emulated")
-    assert f"nowhere-gcc is not installed; {file} names it" in str(found["missing"])
+    check = checked("freertos/desk@emulated")
+    assert f"nowhere-gcc is not installed; {file} names it" in str(check["missing"])
 
 
 def test_a_debug_server_that_a_lab_names_is_not_started(lab: Path, witness: Path) -> None:
     (lab / "servers").mkdir()
     stock = (inventory.root() / "servers" / "openocd.toml").read_text()
-    own = stock.replace('program = "openocd"', f'program = "{witness}"')
-    assert own != stock
-    (lab / "servers" / "mine.toml").write_text(own)
+    changed = stock.replace('program = "openocd"', f'program = "{witness}"')
+    assert changed != stock
+    (lab / "servers" / "mine.toml").write_text(changed)
     board = lab / "boards" / "desk" / "board.toml"
     board.write_text(board.read_text().replace('server = "openocd"', 'server = "mine"'))
-    words = f"not checked: {witness} is named by {lab}/servers"
+    problem = f"not checked: {witness} is named by {lab}/servers"
     answer = json.loads(kadenz("doctor", "--json").stdout)
-    servers = {one["name"]: one["problem"] for one in answer["debug_servers"]}
-    assert servers["mine"] == words
-    assert not any(text == words for name, text in servers.items() if name != "mine")
+    servers = {server["name"]: server["problem"] for server in answer["debug_servers"]}
+    assert servers["mine"] == problem
+    assert not any(text == problem for name, text in servers.items() if name != "mine")
     assert not (witness.parent / "ran").exists()
 
 
@@ -93,6 +93,6 @@ def test_an_emulator_that_a_lab_names_is_not_started(part: str, lab: Path, witne
             f'{part} = "{witness}"' if line.startswith(f"{part} =") else line for line in lines
         )
     )
-    found = checked("freertos/desk@emulated")
-    assert found["ready"] is False and str(witness) in str(found["missing"])
+    check = checked("freertos/desk@emulated")
+    assert check["ready"] is False and str(witness) in str(check["missing"])
     assert not (witness.parent / "ran").exists()

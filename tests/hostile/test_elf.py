@@ -41,13 +41,13 @@ class Image(NamedTuple):
 def image(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Image:
     folder = tmp_path_factory.mktemp("elf")
     (folder / "x.c").write_text(SOURCE)
-    words = ["gcc", "-O1", *request.param.split(), "x.c", "-o", "x.elf"]
-    subprocess.run(words, cwd=folder, check=True)
+    command = ["gcc", "-O1", *request.param.split(), "x.c", "-o", "x.elf"]
+    subprocess.run(command, cwd=folder, check=True)
     with (folder / "x.elf").open("rb") as stream:
         sections = {
-            one.name: (one["sh_offset"], one["sh_size"])
-            for one in ELFFile(stream).iter_sections()
-            if one["sh_type"] not in ("SHT_NOBITS", "SHT_NULL")
+            section.name: (section["sh_offset"], section["sh_size"])
+            for section in ELFFile(stream).iter_sections()
+            if section["sh_type"] not in ("SHT_NOBITS", "SHT_NULL")
         }
         return Image((folder / "x.elf").read_bytes(), sections)
 
@@ -56,7 +56,7 @@ def ask(file: Path) -> None:
     """Everything that kadenz reads of an image."""
     elf = Elf(file)
     assert elf.sizes and elf.machine and elf.entry >= 0 and elf.riscv_extensions is not None
-    code = [one.address for one in elf.symbols]
+    code = [symbol.address for symbol in elf.symbols]
     elf.symbol_at(code[0] if code else 0)
     read_facts(file)
     debug = DebugInfo(file)
@@ -205,8 +205,8 @@ class Entry:
 @pytest.mark.parametrize("length", [1, 2, 100])
 def test_a_type_that_is_its_own_is_named(length: int) -> None:
     ring = [Entry(number) for number in range(length)]
-    for one, after in zip(ring, ring[1:] + ring[:1], strict=True):
-        one.type = after
+    for entry, after in zip(ring, ring[1:] + ring[:1], strict=True):
+        entry.type = after
     for question in (_plain, _size, lambda die: list(_types(die))):
         with pytest.raises(ValueError, match="refers to itself"):
             question(ring[0])
@@ -228,5 +228,5 @@ def _siblings(content: bytes) -> list[int]:
     if section.compressed:
         return []
     dies = [die for unit in elf.get_dwarf_info().iter_CUs() for die in unit.iter_DIEs()]
-    found = [die.attributes.get("DW_AT_sibling") for die in dies if not die.is_null()]
-    return [section["sh_offset"] + one.offset for one in found if one is not None]
+    siblings = [die.attributes.get("DW_AT_sibling") for die in dies if not die.is_null()]
+    return [section["sh_offset"] + sibling.offset for sibling in siblings if sibling is not None]

@@ -76,8 +76,8 @@ def test_a_guest_whose_console_never_ends_takes_no_disk_and_no_memory(
     monkeypatch.setattr("kadenz.targets.guest._CONSOLE_BYTES", shown)
     (tmp_path / "flood.c").write_text(FLOOD)
     compiler = inventory.compiler(guest.name.board, inventory.board(guest.name.board).arch)
-    words = [compiler, "-static", str(tmp_path / "flood.c"), "-o", str(tmp_path / "flood")]
-    subprocess.run(words, check=True)
+    command = [compiler, "-static", str(tmp_path / "flood.c"), "-o", str(tmp_path / "flood")]
+    subprocess.run(command, check=True)
     flood = File((tmp_path / "flood").read_bytes(), 0o755)
     program = archive({"plan": File(PLAN.encode()), "suite": flood})
     target = guest.target(guest.initrd() + program)

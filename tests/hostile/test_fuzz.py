@@ -52,7 +52,7 @@ def test_a_million_inputs_end_in_a_result_or_a_reason(name: str, chunk: int) -> 
 
 
 def test_the_parts_are_a_million() -> None:
-    assert sum(one.inputs // CHUNKS * CHUNKS for one in PARSERS.values()) == INPUTS
+    assert sum(parser.inputs // CHUNKS * CHUNKS for parser in PARSERS.values()) == INPUTS
 
 
 # ---- a fuzzer that finds nothing is a defect -----------------------------------------------------
@@ -69,9 +69,12 @@ def test_a_decoder_that_does_not_check_the_crc_is_found(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(decoder, "decode_frame", careless)
     with scratch() as folder:
-        found = fuzz("wire/line", PARSERS["wire/line"], folder, range(1000)).findings
+        findings = fuzz("wire/line", PARSERS["wire/line"], folder, range(1000)).findings
     assert {
-        word for _, one in found for word in ("invented", "moved", "ok with") if word in one.what
+        word
+        for _, finding in findings
+        for word in ("invented", "moved", "ok with")
+        if word in finding.what
     }
 
 
@@ -153,16 +156,16 @@ def test_a_finding_is_saved_and_repeated(
     said = capsys.readouterr().out
     assert "200 inputs" in said and "LookupError in planted" in said
     (again, saved, *_) = [line for line in said.splitlines() if line.startswith("  ")]
-    words = again.split()[3:]
-    assert command.main([*words, "--save", str(tmp_path / "again")]) == 1
+    arguments = again.split()[3:]
+    assert command.main([*arguments, "--save", str(tmp_path / "again")]) == 1
     assert "LookupError in planted" in capsys.readouterr().out
     assert command.main(["planted", "--show", saved.split()[1]]) == 1
     assert "Traceback" in capsys.readouterr().out
 
 
 def test_the_command_starts() -> None:
-    words = [sys.executable, "-m", "tests.hostile.fuzz", "note", "--inputs", "50"]
+    call = [sys.executable, "-m", "tests.hostile.fuzz", "note", "--inputs", "50"]
     root = Path(__file__).resolve().parents[2]
-    done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+    done = subprocess.run(call, cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("50 inputs") == 2

@@ -43,8 +43,8 @@ def hostile(board: str, victim: Path) -> Path:
     compiler, *flags = MACHINES[board]
     elf = victim.parent / "hostile.elf"
     options = ["-Os", "-ffreestanding", "-nostdlib", "-Wl,-e,start", f'-DFOLDER="{victim}"']
-    words = [str(tools.require(compiler)), *flags, *options, str(PROGRAM), "-o", str(elf)]
-    subprocess.run(words, check=True)
+    command = [str(tools.require(compiler)), *flags, *options, str(PROGRAM), "-o", str(elf)]
+    subprocess.run(command, check=True)
     return elf
 
 
@@ -65,7 +65,7 @@ def test_an_image_reaches_no_file_and_starts_no_program(board: str, victim: Path
         assert not (target._folder / "ordered").exists()
     finally:
         target.close()
-    assert {one.name: one.read_text() for one in victim.iterdir()} == {"victim": "whole"}
+    assert {file.name: file.read_text() for file in victim.iterdir()} == {"victim": "whole"}
 
 
 @pytest.mark.parametrize("board", MACHINES)
@@ -73,11 +73,11 @@ def test_the_image_is_hostile(board: str, victim: Path) -> None:
     """Where QEMU serves its calls, it does all of that."""
     tier = tier_of(board)
     qemu = str(tools.require(tier.qemu))
-    words = [qemu, "-machine", tier.machine, "-semihosting-config", "enable=on,target=native"]
-    words += ["-display", "none", "-monitor", "none", "-serial", "null"]
+    command = [qemu, "-machine", tier.machine, "-semihosting-config", "enable=on,target=native"]
+    command += ["-display", "none", "-monitor", "none", "-serial", "null"]
     image = ["-kernel", str(hostile(board, victim))]
-    subprocess.run([*words, *image], cwd=victim.parent, check=True, timeout=600)
-    assert {one.name for one in victim.iterdir()} == {"moved", "ordered", "made"}
+    subprocess.run([*command, *image], cwd=victim.parent, check=True, timeout=600)
+    assert {file.name for file in victim.iterdir()} == {"moved", "ordered", "made"}
     assert (victim / "moved").read_text().startswith("ruined")
     assert (victim.parent / "ordered").exists()
 

@@ -58,11 +58,11 @@ def test_bad_json_is_damage(name: str, kind: str, tmp_path: Path) -> None:
     first = b"kadenz-value-1 " + b"0" * 64 + b"\n" if name == "key" else b""
     file.write_bytes(first + BAD[kind] + b"\n")
     try:
-        found = read(tmp_path)
+        content = read(tmp_path)
     except (KadenzError, DamagedError) as error:
         assert answer == "an error" and str(file) in str(error)
     else:
-        assert found == answer or not BAD[kind]
+        assert content == answer or not BAD[kind]
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -76,12 +76,12 @@ def test_nothing_else_reads_json() -> None:
     """`json.loads` reads what programs answered that kadenz started."""
     asked = {"host/limits.py", "images/crate.py", "farm/power.py"}
     asked |= {"load/running.py", "load/supervisor.py", "json_text.py"}
-    found = set()
+    readers = set()
     for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, ast.Attribute) and ast.unparse(node) in DECODERS:
-                found.add(str(file.relative_to(PACKAGE)))
-    assert found == asked
+                readers.add(str(file.relative_to(PACKAGE)))
+    assert readers == asked
 
 
 # ---- what a build of somebody lists --------------------------------------------------------------

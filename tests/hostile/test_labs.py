@@ -106,10 +106,10 @@ def test_a_lab_of_somebody_else_is_refused_until_it_is_trusted(
     as_stranger(monkeypatch)
     with pytest.raises(ConfigError, match="a lab of somebody else is not believed") as caught:
         find_lab()
-    words = shlex.split(caught.value.remedy.partition("trust it: ")[2])
-    assert words == ["kadenz", "lab", "trust", str(lab)]
+    command = shlex.split(caught.value.remedy.partition("trust it: ")[2])
+    assert command == ["kadenz", "lab", "trust", str(lab)]
     monkeypatch.setattr("kadenz.config.trust.foreign", lambda path: _foreign(path, lab))
-    assert kadenz(*words[1:]).returncode == 0
+    assert kadenz(*command[1:]).returncode == 0
     assert find_lab() is not None
 
 
@@ -149,9 +149,9 @@ def test_a_link_to_somebody_else_s_file_makes_no_lab(
     real = Path.stat
 
     def stat(path: Path, **options: bool) -> os.stat_result:
-        found = real(path, **options)
+        status = real(path, **options)
         whole = path.name == "kadenz.toml" and options.get("follow_symlinks", True)
-        return os.stat_result((*found[:4], STRANGER, *found[5:])) if whole else found
+        return os.stat_result((*status[:4], STRANGER, *status[5:])) if whole else status
 
     monkeypatch.setattr(Path, "stat", stat)
     with pytest.raises(ConfigError, match=f"belongs to user {STRANGER}"):
@@ -192,7 +192,7 @@ def test_trusted_labs_are_listed_and_removed(lab: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "error"),
     [
         ([], "FOLDER or --list?"),
         ([".", "--list"], "FOLDER or --list?"),
@@ -202,10 +202,10 @@ def test_trusted_labs_are_listed_and_removed(lab: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_call_of_trust_is_a_usage_error(
-    arguments: list[str], words: str, lab: Path
+    arguments: list[str], error: str, lab: Path
 ) -> None:
     answer = kadenz("lab", "trust", *arguments)
-    assert answer.returncode == 2 and words in answer.stderr
+    assert answer.returncode == 2 and error in answer.stderr
     assert "Traceback" not in answer.stderr
 
 

@@ -79,8 +79,8 @@ def test_so_is_a_path_of_an_option(option: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot name a path with ';'"):
         check_paths([given])
     (given / "x.c").write_text("")
-    words = ("run", "itc/queue", "--target", "freertos/hifive1-revb@emulated", "--quick")
-    answer = kadenz(*words, option, given / "x.c" if option == "--bench" else given)
+    call = ("run", "itc/queue", "--target", "freertos/hifive1-revb@emulated", "--quick")
+    answer = kadenz(*call, option, given / "x.c" if option == "--bench" else given)
     assert answer.returncode == 2, answer.stderr
 
 
@@ -128,7 +128,7 @@ def test_a_benchmark_with_such_a_name_stops_every_image_of_the_lab(
 def test_init_prints_a_command_that_works(tmp_path: Path) -> None:
     folder = tmp_path / "it's; touch pwned; (mine)"
     answer = kadenz("init", folder)
-    words = answer.stdout.rpartition("try:   ")[2].strip()
-    assert shlex.split(words)[:2] == ["cd", str(folder)]
-    subprocess.run(["sh", "-c", words.partition(" && ")[0]], check=True, cwd=tmp_path)
+    command = answer.stdout.rpartition("try:   ")[2].strip()
+    assert shlex.split(command)[:2] == ["cd", str(folder)]
+    subprocess.run(["sh", "-c", command.partition(" && ")[0]], check=True, cwd=tmp_path)
     assert not (tmp_path / "pwned").exists()

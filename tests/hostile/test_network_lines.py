@@ -20,7 +20,7 @@ from kadenz.targets.board.way import LineGone
 
 IAC, SB, SE, WILL, DO = b"\xff", b"\xfa", b"\xf0", b"\xfb", b"\xfd"  # telnet, RFC 854
 COM_PORT, SERVER = b"\x2c", 100  # RFC 2217: its option, and what an answer adds to a command
-AGREED = b"".join(IAC + way + one for one in (COM_PORT, b"\0", b"\3") for way in (DO, WILL))
+AGREED = b"".join(IAC + way + option for option in (COM_PORT, b"\0", b"\3") for way in (DO, WILL))
 MEMORY_KIB = 100 << 10  # more than before
 
 Attack = Callable[[socket.socket, threading.Event], None]  # set once the line is open
@@ -37,11 +37,11 @@ def _answer(line: socket.socket) -> None:
     with contextlib.suppress(OSError):
         while data := line.recv(4096):
             *whole, rest = (rest + data).split(IAC + SE)
-            for one in whole:
-                _, found, option = one.partition(IAC + SB)
-                if found and option[:1] == COM_PORT:
-                    words = COM_PORT + bytes([option[1] + SERVER]) + option[2:]
-                    line.sendall(IAC + SB + words + IAC + SE)
+            for negotiation in whole:
+                _, separator, option = negotiation.partition(IAC + SB)
+                if separator and option[:1] == COM_PORT:
+                    reply = COM_PORT + bytes([option[1] + SERVER]) + option[2:]
+                    line.sendall(IAC + SB + reply + IAC + SE)
 
 
 def sends(data: bytes, *, first: bytes = b"", agreed: bool = False, forever: bool = True) -> Attack:
@@ -102,10 +102,10 @@ def served(opened: threading.Event) -> Iterator[Callable[..., Uart]]:
         yield line
     finally:
         opened.set()
-        for one in [server, *callers]:
+        for connection in [server, *callers]:
             with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
+                connection.shutdown(socket.SHUT_RDWR)
+            connection.close()
 
 
 @pytest.mark.parametrize("attack", REFUSED)
@@ -145,7 +145,7 @@ def test_a_plain_socket_that_ends_is_named(served: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "params",
     [
         {},
         {"port": None},
@@ -158,10 +158,10 @@ def test_a_plain_socket_that_ends_is_named(served: Any, tmp_path: Path) -> None:
     ],
 )
 def test_an_exporter_s_line_is_an_address(
-    words: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    params: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rack = Coordinator.__new__(Coordinator)
-    monkeypatch.setattr(Coordinator, "_matched", lambda *_: iter([("shelf host", words)]))
+    monkeypatch.setattr(Coordinator, "_matched", lambda *_: iter([("shelf host", params)]))
     with pytest.raises(UsageError, match="offers no address of a line"):
         rack.line("shelf-1")
 
@@ -169,6 +169,6 @@ def test_an_exporter_s_line_is_an_address(
 @pytest.mark.parametrize("host", ["bench", "bench.corp-1.local", "192.0.2.7", "[fe80::1]"])
 def test_an_address_is_a_line(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rack = Coordinator.__new__(Coordinator)
-    words = {"host": host, "port": 4001}
-    monkeypatch.setattr(Coordinator, "_matched", lambda *_: iter([("x", words)]))
+    params = {"host": host, "port": 4001}
+    monkeypatch.setattr(Coordinator, "_matched", lambda *_: iter([("x", params)]))
     assert rack.line("shelf-1") == f"rfc2217://{host}:4001"

@@ -23,15 +23,15 @@ from tests.synthetic import STM32F4, Point, manifest, write_run
 
 STRANGER = 12345
 FUTURE = "2099-01-01T00:00:00+00:00"
-WORDS = ["itc/queue", "--target", "freertos/nowhere@emulated", "--image", "it's evil.elf"]
+ARGUMENTS = ["itc/queue", "--target", "freertos/nowhere@emulated", "--image", "it's evil.elf"]
 
 
 def write(parent: Path, name: str, created: str, lab: str = "") -> Path:
-    made = manifest(STM32F4)
-    made.name, made.created = name, created
-    made.call = CallEntry(arguments=WORDS, folder=str(Path.cwd()), lab=lab)
+    document = manifest(STM32F4)
+    document.name, document.created = name, created
+    document.call = CallEntry(arguments=ARGUMENTS, folder=str(Path.cwd()), lab=lab)
     point = Point("itc/queue", {"all": np.array([1, 2], "<u4")}, {"size_bytes": 4})
-    return write_run(parent, made, [point])
+    return write_run(parent, document, [point])
 
 
 def owned_by(monkeypatch: pytest.MonkeyPatch, owners: dict[Path, int]) -> None:
@@ -39,7 +39,7 @@ def owned_by(monkeypatch: pytest.MonkeyPatch, owners: dict[Path, int]) -> None:
 
     def foreign(path: Path) -> int | None:
         full = path.absolute()
-        return next((user for one, user in owners.items() if full.is_relative_to(one)), None)
+        return next((user for owned, user in owners.items() if full.is_relative_to(owned)), None)
 
     monkeypatch.setattr("kadenz.owner.foreign", foreign)
     monkeypatch.setattr(names, "foreign", foreign)
@@ -56,11 +56,11 @@ def ahead(**span: float) -> str:
     return (datetime.now(UTC) + timedelta(**span)).isoformat(timespec="seconds")
 
 
-def resumed(*words: str) -> Result:
+def resumed(*arguments: str) -> Result:
     """`kadenz run --resume`, in this process."""
-    found = CliRunner().invoke(cli, ["run", "--resume", *words], standalone_mode=False)
-    assert isinstance(found.exception, UsageError), found.output
-    return found
+    result = CliRunner().invoke(cli, ["run", "--resume", *arguments], standalone_mode=False)
+    assert isinstance(result.exception, UsageError), result.output
+    return result
 
 
 @pytest.mark.parametrize("created", [FUTURE, "in two days", "9999-99-99", "tomorrow", "zzz"])
@@ -114,8 +114,8 @@ def test_each_command_says_what_latest_ignores(command: str, runs: Path) -> None
         "export": ["-o", "x.csv"],
     }
     answer = kadenz(command, "latest", *more.get(command, []))
-    words = f"`latest` ignores {planted.relative_to(runs.parent)}: its date 2099-01-01 is in the"
-    assert words in answer.stderr, answer.stderr
+    note = f"`latest` ignores {planted.relative_to(runs.parent)}: its date 2099-01-01 is in the"
+    assert note in answer.stderr, answer.stderr
 
 
 def test_python_warns_of_what_latest_ignores(runs: Path) -> None:
@@ -131,9 +131,9 @@ def test_the_call_of_somebody_else_is_not_repeated(
 ) -> None:
     planted = write(runs, "planted", "2026-11-23T09:00:00+00:00")
     owned_by(monkeypatch, {planted: STRANGER})
-    found = resumed({"name": "planted", "path": str(planted), "latest": "latest"}[by])
-    words = "no such run" if by == "latest" else f"is not only yours (user {STRANGER})"
-    assert words in str(found.exception) and "resumes" not in found.output
+    result = resumed({"name": "planted", "path": str(planted), "latest": "latest"}[by])
+    refusal = "no such run" if by == "latest" else f"is not only yours (user {STRANGER})"
+    assert refusal in str(result.exception) and "resumes" not in result.output
 
 
 def test_a_run_of_somebody_else_is_not_completed_along_with_the_caller_s(

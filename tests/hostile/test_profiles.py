@@ -50,7 +50,7 @@ PROFILE: dict[str, Any] = {
         {
             "lane": "all",
             "paths": 2,
-            "views": [VIEW, *(VIEW | {"name": one, "sample": 3} for one in OF_ONE_SAMPLE)],
+            "views": [VIEW, *(VIEW | {"name": name, "sample": 3} for name in OF_ONE_SAMPLE)],
         }
     ],
     "lock": {"watched": True, "lacks": ""},
@@ -161,7 +161,7 @@ def test_a_note_is_a_small_file_of_the_folder(run: Run) -> None:
 def test_a_value_that_is_not_finite_is_damage(lane: str, value: float, tmp_path: Path) -> None:
     lanes: dict[str, Samples] = {"core0": np.arange(500.0), "core0:cycle": np.arange(500.0)}
     lanes[lane][7] = value
-    made = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])
-    done = kadenz("show", made)
+    folder = write_run(tmp_path, manifest(HIFIVE1), [Point("itc/queue", lanes)])
+    done = kadenz("show", folder)
     assert done.returncode == 1 and "a value is not a finite number" in done.stderr
     assert "Traceback" not in done.stderr

@@ -19,8 +19,8 @@ def place(kind: str, folder: Path) -> Path:
     elif kind == "folder":
         path.mkdir()
     elif kind == "socket":
-        with socket.socket(socket.AF_UNIX) as one:
-            one.bind(str(path))
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
     else:
         path.symlink_to({"device": "/dev/zero", "link to a pipe": "pipe"}[kind])
         os.mkfifo(folder / "pipe")

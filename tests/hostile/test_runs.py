@@ -57,19 +57,19 @@ def as_left_by_a_kill(folder: Path) -> Path:
 def content(folder: Path) -> dict[str, tuple[int, bytes]]:
     """Every file below, with its time of change."""
     files = (file for file in folder.rglob("*") if file.is_file())
-    return {str(one): (one.lstat().st_mtime_ns, one.read_bytes()) for one in files}
+    return {str(file): (file.lstat().st_mtime_ns, file.read_bytes()) for file in files}
 
 
-@pytest.mark.parametrize("words", READING, ids=lambda words: words[0])
+@pytest.mark.parametrize("arguments", READING, ids=lambda arguments: arguments[0])
 @pytest.mark.parametrize("killed", [False, True], ids=["whole", "of a killed lab"])
 def test_reading_writes_nothing_into_the_folder(
-    words: tuple[str, ...], killed: bool, run: Path, tmp_path: Path
+    arguments: tuple[str, ...], killed: bool, run: Path, tmp_path: Path
 ) -> None:
     run = as_left_by_a_kill(run) if killed else run
     before = content(run.parent)
     (tmp_path / "out").mkdir()
     names = {"run": str(run), "parent": str(run.parent), "out": str(tmp_path / "out")}
-    answer = kadenz(*(word.format(**names) for word in words))
+    answer = kadenz(*(word.format(**names) for word in arguments))
     assert "Traceback" not in answer.stderr
     assert content(run.parent) == before
 
@@ -100,18 +100,18 @@ TRAPS: list[tuple[Callable[[Path, str, Path], None], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("trap", "name"), TRAPS, ids=lambda one: getattr(one, "__name__", one))
-@pytest.mark.parametrize("words", [("show", "{}"), ("runs", "--mend", "{}/..")], ids=str)
+@pytest.mark.parametrize(("trap", "name"), TRAPS, ids=lambda part: getattr(part, "__name__", part))
+@pytest.mark.parametrize("arguments", [("show", "{}"), ("runs", "--mend", "{}/..")], ids=str)
 def test_no_link_in_a_folder_is_written_through(
     trap: Callable[[Path, str, Path], None],
     name: str,
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     run: Path,
     tmp_path: Path,
 ) -> None:
     folder = as_left_by_a_kill(run)
     trap(folder, name, tmp_path / "victim")
-    answer = kadenz(*(word.format(folder) for word in words))
+    answer = kadenz(*(word.format(folder) for word in arguments))
     assert "Traceback" not in answer.stderr
     assert (tmp_path / "victim").read_text() == "precious"
 
@@ -140,9 +140,9 @@ def test_mending_completes_what_a_killed_lab_left(run: Path) -> None:
     assert "kadenz runs --mend" in kadenz("show", str(folder)).stdout
     answer = kadenz("runs", "--mend", str(run.parent))
     assert answer.returncode == 0 and f"completed: {run}" in answer.stderr
-    made = read_run(run)
-    assert made.path == run and all(lane.sha256 for lane in made.manifest.records[0].lanes)
-    assert made.samples(made.manifest.records[0]).tolist() == [100] * 200
+    mended = read_run(run)
+    assert mended.path == run and all(lane.sha256 for lane in mended.manifest.records[0].lanes)
+    assert mended.samples(mended.manifest.records[0]).tolist() == [100] * 200
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")

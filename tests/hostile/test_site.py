@@ -43,8 +43,8 @@ def archive(tmp_path: Path) -> Place:
 def page() -> Iterator[browser.Browser]:
     if not browser.program():
         pytest.skip("needs chromium (scripts/debian-packages-tests.txt)")
-    with browser.browser() as found:
-        yield found
+    with browser.browser() as started:
+        yield started
 
 
 def written(place: str, folder: str) -> None:
@@ -53,7 +53,7 @@ def written(place: str, folder: str) -> None:
 
 def scripts(page: browser.Browser) -> list[str]:
     loaded = page.value("[...document.scripts].map((one) => one.src)")
-    return [Path(one).name for one in loaded]
+    return [Path(source).name for source in loaded]
 
 
 def test_a_hostile_route_loads_nothing(
@@ -104,9 +104,9 @@ def test_two_processes_at_once_write_a_whole_site(archive: Place, tmp_path: Path
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0, 0]
-    assert [one.name for one in folder.parent.iterdir()] == ["site"]
-    assert {one.name for one in (folder / "data" / "runs").iterdir()} == {"one.js", "two.js"}
-    assert {one.name for one in folder.iterdir()} >= {
+    assert [file.name for file in folder.parent.iterdir()] == ["site"]
+    assert {file.name for file in (folder / "data" / "runs").iterdir()} == {"one.js", "two.js"}
+    assert {file.name for file in folder.iterdir()} >= {
         "index.html",
         "site.js",
         "site.css",
@@ -134,13 +134,13 @@ def test_what_a_killed_writer_left_is_removed_and_that_of_a_living_one_is_not(
     killed.start()
     killed.join()
     assert len([*tmp_path.iterdir()]) == 2
-    own = tmp_path / owner.unfinished_name()
-    own.touch()
+    living = tmp_path / owner.unfinished_name()
+    living.touch()
     space, pid, begun = owner.mark().split("-")
     elsewhere = tmp_path / f".kadenz-{int(space, 16) ^ 1:08x}-{pid}-{begun}-00000000.new"
     elsewhere.touch()
     (tmp_path / ".kadenz-notes").touch()
     with replaced(tmp_path / "file") as fresh:
         fresh.write_text("whole")
-    left = {one.name for one in tmp_path.iterdir()}
-    assert left == {"file", own.name, elsewhere.name, ".kadenz-notes"}
+    left = {file.name for file in tmp_path.iterdir()}
+    assert left == {"file", living.name, elsewhere.name, ".kadenz-notes"}

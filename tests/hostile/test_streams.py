@@ -70,7 +70,7 @@ def path_file() -> bytes:
     """Two tokens, one piece, and two regions that execute it."""
     head = struct.pack("<8sIII12x", b"KDZPATHS", 1, 32, 0)
     tokens = [struct.pack("<IIQQ", RUN, 7, 7, address) for address in (0x1000, 0x1020)]
-    data = b"".join(struct.pack("<II", 1, 24) + one for one in tokens) + _chunk(2, 0, 1)
+    data = b"".join(struct.pack("<II", 1, 24) + token for token in tokens) + _chunk(2, 0, 1)
     for at in (100, 200):
         data += _chunk(3, at, at, 1, form="Q") + _chunk(4, 0)
         data += _chunk(5, at + 14, at + 14, 2, form="Q")

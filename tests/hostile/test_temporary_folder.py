@@ -47,10 +47,10 @@ def test_a_board_may_name_files_below_a_folder_with_a_comma(
     (folder / "parts").mkdir(parents=True)
     (folder / "parts" / "rom").touch()
     monkeypatch.chdir(folder)
-    words, files = _with_whole_paths(["-device", "loader,file=parts/rom,addr=0", "parts/rom"])
+    options, files = _with_whole_paths(["-device", "loader,file=parts/rom,addr=0", "parts/rom"])
     rom = folder / "parts" / "rom"
     doubled = str(rom).replace(",", ",,")
-    assert words == ["-device", f"loader,file={doubled},addr=0", str(rom)]
+    assert options == ["-device", f"loader,file={doubled},addr=0", str(rom)]
     assert files == [rom, rom]
 
 
@@ -59,10 +59,15 @@ def test_an_image_runs_in_a_folder_of_any_name(tmp_path: Path) -> None:
     for number, name in enumerate(NAMES):
         folder = tmp_path / name
         folder.mkdir()
-        words = ["run", "itc/queue", "--target", "freertos/stm32f4@emulated"]
-        words += ["--set", f"samples={number + 20}", "--output", str(tmp_path / f"run-{number}")]
+        arguments = ["run", "itc/queue", "--target", "freertos/stm32f4@emulated"]
+        arguments += [
+            "--set",
+            f"samples={number + 20}",
+            "--output",
+            str(tmp_path / f"run-{number}"),
+        ]
         done = subprocess.run(
-            [Path(sys.executable).with_name("kadenz"), *words],
+            [Path(sys.executable).with_name("kadenz"), *arguments],
             env={**os.environ, "TMPDIR": str(folder)},
             capture_output=True,
             text=True,

@@ -49,41 +49,41 @@ def commands(
     if isinstance(of, click.Group):
         context = click.Context(of)
         for name in of.list_commands(context):
-            one = of.get_command(context, name)
-            assert one is not None
-            yield from commands(one, (*path, name))
+            subcommand = of.get_command(context, name)
+            assert subcommand is not None
+            yield from commands(subcommand, (*path, name))
     else:
         yield " ".join(path), of
 
 
 def calls(name: str, command: click.Command, values: dict[str, str]) -> Iterator[list[str]]:
     """The command with its arguments; one that reads runs also with each flag, choice and file."""
-    words = [*name.split(), *NEEDED.get(name, [])]
-    for one in command.params:
-        if isinstance(one, click.Argument):
-            runs = ["{a}", "{b}", "{c}"][: None if one.nargs == -1 else 1]
-            usual = runs if "RUN" in (one.metavar or "") else ["{word}"]
-            words += ARGUMENTS.get(one.metavar or "", usual)
-    reads = "{word}" not in words
+    arguments = [*name.split(), *NEEDED.get(name, [])]
+    for parameter in command.params:
+        if isinstance(parameter, click.Argument):
+            runs = ["{a}", "{b}", "{c}"][: None if parameter.nargs == -1 else 1]
+            usual = runs if "RUN" in (parameter.metavar or "") else ["{word}"]
+            arguments += ARGUMENTS.get(parameter.metavar or "", usual)
+    reads = "{word}" not in arguments
     for number, more in enumerate([[], *variants(name, command)] if reads else [[]]):
         yield [
             word.format(**values, out=f"out/{name.replace(' ', '-')}-{number}")
-            for word in [*words, *more]
+            for word in [*arguments, *more]
         ]
 
 
 def variants(name: str, command: click.Command) -> Iterator[list[str]]:
-    for one in command.params:
-        word = one.opts[-1]
-        if not isinstance(one, click.Option) or word in UNUSED:
+    for option in command.params:
+        word = option.opts[-1]
+        if not isinstance(option, click.Option) or word in UNUSED:
             continue
-        if one.is_flag:
+        if option.is_flag:
             yield [word]
-        elif isinstance(one.type, click.Choice):
-            yield from ([word, str(choice)] for choice in one.type.choices)
-        elif isinstance(one.type, click.Path):
+        elif isinstance(option.type, click.Choice):
+            yield from ([word, str(choice)] for choice in option.type.choices)
+        elif isinstance(option.type, click.Path):
             suffixes = EXPORTED if name == "export" else SUFFIXES.get(word, [".html"])
-            for suffix in suffixes if one.type.file_okay else [""]:
+            for suffix in suffixes if option.type.file_okay else [""]:
                 yield [word, f"{{out}}{suffix}"]
 
 
@@ -118,25 +118,26 @@ def test_no_command_prints_what_moves_hides_or_turns(
         for text in (result.stdout, result.stderr):
             assert hidden(text) == "", call
     for file in lab.glob(f"out/{name.replace(' ', '-')}-*"):
-        for one in [file, *file.rglob("*")]:
-            if one.is_file() and one.suffix in READERS:
-                READERS[one.suffix](one.read_bytes().decode())
+        for path in [file, *file.rglob("*")]:
+            if path.is_file() and path.suffix in READERS:
+                READERS[path.suffix](path.read_bytes().decode())
 
 
 def hidden(text: str) -> str:
     """The characters of a text that are not drawn, by their Unicode categories."""
     kept = text.replace("\r\n", "").replace("\n", "").replace("\t", "")
     return "".join(
-        one
-        for one in sorted(set(kept))
-        if unicodedata.category(one) in {"Cc", "Cf", "Cs", "Zl", "Zp"} and ord(one) not in DRAWN
+        character
+        for character in sorted(set(kept))
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+        and ord(character) not in DRAWN
     )
 
 
 def read_xml(text: str) -> None:
     assert hidden(text) == ""
     tree = ET.fromstring(text)
-    assert not [one for one in tree.iter() if one.tag.endswith(("script", "img"))]
+    assert not [element for element in tree.iter() if element.tag.endswith(("script", "img"))]
 
 
 class Page(HTMLParser):
@@ -169,16 +170,18 @@ def read_html(text: str) -> None:
 def read_markdown(text: str) -> None:
     assert hidden(text) == ""
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    every = [one for token in tokens for one in [token, *(token.children or [])]]
-    kinds = Counter(one.type for one in every)
+    every = [part for token in tokens for part in [token, *(token.children or [])]]
+    kinds = Counter(token.type for token in every)
     assert not {"link_open", "image", "html_inline", "fence", "code_block"} & set(kinds)
-    blocks = [one.content.strip() for one in every if one.type == "html_block"]
+    blocks = [token.content.strip() for token in every if token.type == "html_block"]
     assert set(blocks) <= {"<details><summary>Passed</summary>", "</details>"}
-    lines = [one for one in text.splitlines() if re.match("#+ ", one)]
+    lines = [line for line in text.splitlines() if re.match("#+ ", line)]
     assert kinds["heading_open"] == len(lines)
-    assert not [one for one in every if one.tag == "h1" and one.content.startswith("heading")]
-    rows = [one for one in text.splitlines() if one.startswith("|")]
-    assert kinds["tr_open"] == len([one for one in rows if not re.fullmatch("[| :-]+", one)])
+    assert not [
+        token for token in every if token.tag == "h1" and token.content.startswith("heading")
+    ]
+    rows = [row for row in text.splitlines() if row.startswith("|")]
+    assert kinds["tr_open"] == len([row for row in rows if not re.fullmatch("[| :-]+", row)])
 
 
 def read_csv(text: str) -> None:

@@ -68,9 +68,9 @@ def error(text: str, model: type) -> ConfigError:
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_bomb_is_named_with_its_line(kind: str) -> None:
     head = CAMPAIGN.format(name="c") if kind == "a sweep" else "# a bomb\n"
-    found = error(head + BOMBS[kind], Campaign)
+    refusal = error(head + BOMBS[kind], Campaign)
     line = head.count("\n") + 1 + (8 if kind.startswith("arrays over") else 0)
-    assert found.message.startswith(f"x.toml:{line}: ")
+    assert refusal.message.startswith(f"x.toml:{line}: ")
 
 
 @pytest.mark.parametrize("kind", LONG)
@@ -193,9 +193,9 @@ def test_one_bad_file_does_not_hide_the_others(file: str, kind: str, lab: Path) 
     place(kind, lab / file)
     listed = kadenz("list", "--json")
     assert listed.returncode == 0, listed.stderr
-    found = json.loads(listed.stdout)
-    assert "good" in [one["name"] for one in found["campaigns"]]
-    (problem,) = found["problems"]
+    listing = json.loads(listed.stdout)
+    assert "good" in [campaign["name"] for campaign in listing["campaigns"]]
+    (problem,) = listing["problems"]
     assert file in problem["problem"] and BAD[kind] in problem["problem"]
 
 

@@ -29,7 +29,7 @@ CALLS = (
 
 def modes(folder: Path) -> dict[Path, int]:
     paths = [folder, *folder.rglob("*")]
-    return {one: stat.S_IMODE(one.lstat().st_mode) for one in paths if not one.is_symlink()}
+    return {path: stat.S_IMODE(path.lstat().st_mode) for path in paths if not path.is_symlink()}
 
 
 @pytest.mark.counted  # it compiles an image
@@ -40,14 +40,14 @@ def test_what_kadenz_writes_follows_the_umask_and_is_nobody_elses(
     (tmp_path / "capture.vcd").write_text(CAPTURE)
     for call in CALLS:
         folder = tmp_path / "lab" if call.startswith("footprint") else tmp_path
-        words = [str(PROGRAM), *call.split()]
-        made = subprocess.run(
-            words, cwd=folder, umask=umask, capture_output=True, text=True, check=False
+        command = [str(PROGRAM), *call.split()]
+        done = subprocess.run(
+            command, cwd=folder, umask=umask, capture_output=True, text=True, check=False
         )
-        assert made.returncode == 0, f"{call}\n{made.stdout}\n{made.stderr}"
-    found = modes(tmp_path / "lab")
-    assert len(found) > 100
-    open_ones = {one: oct(mode) for one, mode in found.items() if mode & hidden}
-    assert {one: mode for one, mode in open_ones.items() if "CMakeFiles" not in one.parts} == {}
-    keys = {one: mode for one, mode in found.items() if "keys" in one.parts}
-    assert {mode & 0o077 for one, mode in keys.items() if one.suffix == ".key"} == {0}
+        assert done.returncode == 0, f"{call}\n{done.stdout}\n{done.stderr}"
+    permissions = modes(tmp_path / "lab")
+    assert len(permissions) > 100
+    open_ones = {path: oct(mode) for path, mode in permissions.items() if mode & hidden}
+    assert {path: mode for path, mode in open_ones.items() if "CMakeFiles" not in path.parts} == {}
+    keys = {path: mode for path, mode in permissions.items() if "keys" in path.parts}
+    assert {mode & 0o077 for path, mode in keys.items() if path.suffix == ".key"} == {0}

@@ -28,12 +28,12 @@ MARKUP = text(sampled_from("[]()<>!/`#*_-+=~|\\:&;. \n1ax"), max_size=40)
 def test_what_is_not_drawn_is_escaped_and_all_else_stays() -> None:
     """Each character of Unicode, but those that later versions may add."""
     for code in range(sys.maxunicode + 1):
-        one = chr(code)
-        hidden = unicodedata.category(one) in HIDDEN and one not in DRAWN + "\t\n"
+        character = chr(code)
+        hidden = unicodedata.category(character) in HIDDEN and character not in DRAWN + "\t\n"
         if hidden and not 0x13430 <= code <= 0x1345F:  # joins hieroglyphs, which are drawn
-            assert re.fullmatch(r"(\\u[0-9a-f]{4})+", visible(one)), hex(code)
-        elif unicodedata.category(one) != "Cn":
-            assert visible(one) == one, hex(code)
+            assert re.fullmatch(r"(\\u[0-9a-f]{4})+", visible(character)), hex(code)
+        elif unicodedata.category(character) != "Cn":
+            assert visible(character) == character, hex(code)
 
 
 @pytest.mark.parametrize(
@@ -44,18 +44,18 @@ def test_ordinary_text_stays(word: str) -> None:
 
 
 @given(text())
-def test_json_stays_the_same_json(one: str) -> None:
-    written = json.dumps([one], ensure_ascii=False)
-    assert json.loads(visible(written)) == [one]
+def test_json_stays_the_same_json(value: str) -> None:
+    written = json.dumps([value], ensure_ascii=False)
+    assert json.loads(visible(written)) == [value]
 
 
 @given(MARKUP)
-def test_markdown_shows_the_text(one: str) -> None:
+def test_markdown_shows_the_text(value: str) -> None:
     """As a heading, in a list, and in a cell of a table."""
-    line, cell = markdown_text(one), markdown_cell(one)
+    line, cell = markdown_text(value), markdown_cell(value)
     page = f"## {line}\n\n- {line}\n\n| a |\n|---|\n| {cell} |\n"
     tokens = MarkdownIt("commonmark").enable("table").parse(page)
-    kinds = [one.type for token in tokens for one in [token, *(token.children or [])]]
+    kinds = [part.type for token in tokens for part in [token, *(token.children or [])]]
     strange = {"link_open", "image", "html_inline", "html_block", "fence", "code_block", "hr"}
     assert not strange & set(kinds), page
     assert kinds.count("heading_open") == 1 and kinds.count("bullet_list_open") == 1, page
@@ -63,20 +63,20 @@ def test_markdown_shows_the_text(one: str) -> None:
     assert kinds.count("td_open") == 1 and kinds.count("tr_open") == 2, page
 
 
-@pytest.mark.parametrize("one", ["=1", "+x", "-1+1", "@a", "\t=1", " =1", "\tx", "-O2", "\n=x"])
-def test_a_spreadsheet_executes_no_text(one: str) -> None:
-    assert spreadsheet_cell(one) == f"'{visible(one)}"
+@pytest.mark.parametrize("value", ["=1", "+x", "-1+1", "@a", "\t=1", " =1", "\tx", "-O2", "\n=x"])
+def test_a_spreadsheet_executes_no_text(value: str) -> None:
+    assert spreadsheet_cell(value) == f"'{visible(value)}"
 
 
-@pytest.mark.parametrize("one", [1, -1.5, None, "-1", "+2.5e3", "-inf", "a=b", "–", ""])
-def test_figures_and_other_text_stay_as_they_are(one: object) -> None:
-    assert spreadsheet_cell(one) == one
+@pytest.mark.parametrize("value", [1, -1.5, None, "-1", "+2.5e3", "-inf", "a=b", "–", ""])
+def test_figures_and_other_text_stay_as_they_are(value: object) -> None:
+    assert spreadsheet_cell(value) == value
 
 
 @given(text(sampled_from("[]/\\{}:redbol \x1b"), max_size=30))
-def test_no_value_is_markup(one: str) -> None:
-    line = styled("[bold]{}[/] {}", one, one)
-    assert line.plain == f"{visible(one)} {visible(one)}"
+def test_no_value_is_markup(value: str) -> None:
+    line = styled("[bold]{}[/] {}", value, value)
+    assert line.plain == f"{visible(value)} {visible(value)}"
     assert {str(span.style) for span in line.spans} <= {"bold", ""}
 
 

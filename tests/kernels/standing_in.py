@@ -31,7 +31,7 @@ def saying(image: Path, kernel: str, folder: Path) -> Path:
     """A copy that says that it is this kernel."""
     from elftools.elf.elffile import ELFFile
 
-    (place,) = [one for one in Elf(image).symbols if one.name == "stand_in_kernel"]
+    (place,) = [symbol for symbol in Elf(image).symbols if symbol.name == "stand_in_kernel"]
     with image.open("rb") as stream:
         section = ELFFile(stream).get_section_by_name(place.section)
         offset = section["sh_offset"] + place.address - section["sh_addr"]

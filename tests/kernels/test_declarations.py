@@ -138,7 +138,7 @@ def compiled(port: Port, folder: Path, *more: str) -> list[str]:
     for file in files:
         command = [str(require(port.core.compiler)), *port.core.flags, *FLAGS]
         command += [*board_values(port.core.board), *port.values, *more]
-        command += [f"-I{one}" for one in include]
+        command += [f"-I{path}" for path in include]
         answer = subprocess.run(
             [*command, str(file), "-o", str(folder / "object.o")],
             capture_output=True,

@@ -148,7 +148,7 @@ def refusals(files: tuple[str, ...], folder: Path, change: str = "") -> str:
     command += [*MORE.get(files, ()), "-DKDZ_FREERTOS_CHECKS=0"]
     if files not in (OLD,):
         command += ["-DINCLUDE_xTaskDelayUntil=1"]
-    command += [f"-I{one}" for one in include]
+    command += [f"-I{path}" for path in include]
     command += [str(FREERTOS / file) for file in files]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     assert bool(answer.returncode) == bool(answer.stderr), answer.stderr
@@ -257,15 +257,17 @@ HEADERS = {"cmsis-rtos2": "RTX_Config.h", "threadx": "tx_api.h", "zephyr": "zeph
 
 @pytest.mark.counted
 @pytest.mark.parametrize(
-    ("kernel", "setting"), [(kernel, one) for kernel in HEADERS for one in needed(kernel)]
+    ("kernel", "setting"), [(kernel, setting) for kernel in HEADERS for setting in needed(kernel)]
 )
 def test_a_wrong_setting_of_another_kernel_is_refused_by_its_name(
     kernel: str, setting: str, tmp_path: Path
 ) -> None:
     (port,) = [
-        one for one in PORTS if one.kernel == kernel and (one.core == ARMV7M or kernel == "zephyr")
+        candidate
+        for candidate in PORTS
+        if candidate.kernel == kernel and (candidate.core == ARMV7M or kernel == "zephyr")
     ]
     changed = tmp_path / "changed.h"
     changed.write_text(f"#include <{HEADERS[kernel]}>\n{wrong(setting)}")
     said = compiled(port, tmp_path, "-include", str(changed))
-    assert any(f"needed: {setting}: " in one for one in said), said
+    assert any(f"needed: {setting}: " in line for line in said), said

@@ -33,18 +33,18 @@ def image() -> Path:
     return stand_in_image()
 
 
-def profiled(folder: Path, *words: str) -> tuple[Run, Profile, str]:
+def profiled(folder: Path, *options: str) -> tuple[Run, Profile, str]:
     """A profiled run of BENCH, its profile, and its row of the table."""
     output = folder / "runs"
     settings = ("--set", "samples=3", "--set", "waiter=1", "--output", output)
-    answer = kadenz("profile", BENCH, *settings, *words)
+    answer = kadenz("profile", BENCH, *settings, *options)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (file,) = output.glob("*/run.json")
     run = read_run(file.parent)
-    found = re.search(r"^ *queue-send .*$", answer.stdout, re.MULTILINE)
-    assert found is not None, answer.stdout
-    (profile,) = (one for one in read_profiles(run) if one.bench == BENCH)
-    return run, profile, found.group()
+    row = re.search(r"^ *queue-send .*$", answer.stdout, re.MULTILINE)
+    assert row is not None, answer.stdout
+    (profile,) = (candidate for candidate in read_profiles(run) if candidate.bench == BENCH)
+    return run, profile, row.group()
 
 
 def of_kernel(name: str, image: Path, folder: Path) -> tuple[Run, Profile, str]:
@@ -85,8 +85,8 @@ def test_sections_of_the_kernel_itself(kernel: str, folder: str, tmp_path: Path)
     tree = Path(TREES, folder)
     if not TREES or not tree.is_dir():
         pytest.skip(f"no tree of {kernel}: KADENZ_TEST_TREES names no folder with {folder}/")
-    words = ("--target", f"{kernel}/stm32f4@emulated", "--kernel-source", str(tree))
-    run, profile, _ = profiled(tmp_path, *words)
+    options = ("--target", f"{kernel}/stm32f4@emulated", "--kernel-source", str(tree))
+    run, profile, _ = profiled(tmp_path, *options)
     assert profile.lock.known
     assert any(view(lane, "all").locked for lane in profile.lanes) == (kernel == "threadx")
     assert longest_section([run]) is not None

@@ -29,15 +29,15 @@ def image() -> Path:
     return stand_in_image()
 
 
-def threads(folder: Path, *words: str) -> list[str]:
+def threads(folder: Path, *options: str) -> list[str]:
     """The threads of a timeline of BENCH."""
-    answer = kadenz("trace", BENCH, "--set", "samples=5", "--output", folder / "runs", *words)
+    answer = kadenz("trace", BENCH, "--set", "samples=5", "--output", folder / "runs", *options)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (file,) = (folder / "runs").glob("*/timelines/*.timeline.json")
     tracks = json.loads(file.read_text())["tracks"]
-    found = [track["name"] for track in tracks if track["kind"] == "thread"]
-    assert all(name in answer.stdout for name in found)
-    return found
+    names = [track["name"] for track in tracks if track["kind"] == "thread"]
+    assert all(name in answer.stdout for name in names)
+    return names
 
 
 @pytest.mark.parametrize(
@@ -46,15 +46,15 @@ def threads(folder: Path, *words: str) -> list[str]:
 )
 def test_threads_have_their_names(kernel: str, idle: str, image: Path, tmp_path: Path) -> None:
     given = saying(image, kernel, tmp_path)
-    found = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
-    assert {"main", "task 1", "task 2", idle} == set(found)
+    names = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
+    assert {"main", "task 1", "task 2", idle} == set(names)
 
 
 def test_tasks_without_names_are_told_apart_by_their_place(image: Path, tmp_path: Path) -> None:
     given = saying(image, "TOPPERS/ASP3", tmp_path)
-    found = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
-    tasks = [name for name in found if name.startswith("thread _kernel_tcb_table")]
-    assert len(tasks) == 3 and set(found) - set(tasks) == {"no thread"}
+    names = threads(tmp_path, "--target", "stm32f4@emulated", "--image", str(given))
+    tasks = [name for name in names if name.startswith("thread _kernel_tcb_table")]
+    assert len(tasks) == 3 and set(names) - set(tasks) == {"no thread"}
 
 
 def test_a_kernel_that_nobody_declared_is_one_row(image: Path, tmp_path: Path) -> None:
@@ -77,5 +77,5 @@ def test_threads_of_the_kernel_itself(target: str, tmp_path: Path) -> None:
     kernel, tree = target.partition("/")[0], Path(TREES, folder)
     if not TREES or not tree.is_dir():
         pytest.skip(f"no tree of {kernel}: KADENZ_TEST_TREES names no folder with {folder}/")
-    words = ("--target", f"{target}@emulated", "--kernel-source", str(tree))
-    assert expected <= set(threads(tmp_path, *words))
+    options = ("--target", f"{target}@emulated", "--kernel-source", str(tree))
+    assert expected <= set(threads(tmp_path, *options))

@@ -135,5 +135,5 @@ def test_without_a_tree_nothing_is_run_and_the_remedy_is_shown() -> None:
 
 def test_doctor_says_what_the_target_needs() -> None:
     answer = kadenz("doctor", "--json")
-    targets = {one["name"]: one for one in json.loads(answer.stdout)["targets"]}
+    targets = {target["name"]: target for target in json.loads(answer.stdout)["targets"]}
     assert "needs a source tree" in str(targets[str(TARGET)])

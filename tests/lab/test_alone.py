@@ -41,8 +41,8 @@ def test_a_second_measurement_is_refused_with_the_holder_named() -> None:
     child, _ = holder()
     try:
         refused = alone_on_this_linux(wait=False, waiting=print, stopped=lambda: False)
-        words = rf"process {child} of .* since 20\d\d-"
-        with pytest.raises(TargetFailed, match=words) as caught, refused:
+        pattern = rf"process {child} of .* since 20\d\d-"
+        with pytest.raises(TargetFailed, match=pattern) as caught, refused:
             pass
         assert caught.value.exit_code == 1
     finally:
@@ -54,8 +54,8 @@ def test_a_second_measurement_waits_and_a_killed_holder_releases_the_lock() -> N
     child, _ = holder()
     told: list[str] = []
 
-    def waiting(words: str) -> None:
-        told.append(words)
+    def waiting(message: str) -> None:
+        told.append(message)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
@@ -70,7 +70,7 @@ def test_ctrl_c_ends_the_waiting() -> None:
     try:
         with (
             pytest.raises(TargetFailed),
-            alone_on_this_linux(wait=True, waiting=lambda words: stop.set(), stopped=stop.is_set),
+            alone_on_this_linux(wait=True, waiting=lambda message: stop.set(), stopped=stop.is_set),
         ):
             pass
     finally:
@@ -88,8 +88,8 @@ def test_an_order_waits_for_a_measurement_and_says_whose() -> None:
     os.read(read, 1)
     told: list[str] = []
 
-    def waiting(words: str) -> None:
-        told.append(words)
+    def waiting(message: str) -> None:
+        told.append(message)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
@@ -103,15 +103,15 @@ def test_a_measurement_waits_for_the_order_in_progress_and_for_no_later_one() ->
     began, asked = threading.Event(), threading.Event()
 
     def measure() -> None:
-        def waiting(words: str) -> None:
-            assert "a worker of a farm executes orders" in words
+        def waiting(message: str) -> None:
+            assert "a worker of a farm executes orders" in message
             asked.set()
 
         with without_orders(waiting=waiting, stopped=lambda: False):
             events.append("measured")
 
     def order() -> None:
-        with order_on_this_linux(lambda words: began.set()):
+        with order_on_this_linux(lambda message: began.set()):
             events.append("later order")
 
     with order_on_this_linux(print):
@@ -132,6 +132,6 @@ def test_ctrl_c_ends_the_waiting_for_an_order() -> None:
     with (
         order_on_this_linux(print),
         pytest.raises(TargetFailed, match="a worker of a farm executes orders"),
-        without_orders(waiting=lambda words: stop.set(), stopped=stop.is_set),
+        without_orders(waiting=lambda message: stop.set(), stopped=stop.is_set),
     ):
         pass

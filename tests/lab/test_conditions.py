@@ -81,10 +81,10 @@ def chamber(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[st
 
 
 def asked(**values: object) -> list[tuple[Condition, ...]]:
-    found = conditions.choices(CAMPAIGN, values)
-    for choice in found:
+    choices = conditions.choices(CAMPAIGN, values)
+    for choice in choices:
         choice.check([HOST])
-    return combinations(HOST, found)
+    return combinations(HOST, choices)
 
 
 def measured(folder: Path, variants: list[tuple[Condition, ...]], rounds: int) -> list[Run]:
@@ -93,8 +93,8 @@ def measured(folder: Path, variants: list[tuple[Condition, ...]], rounds: int) -
         boots = [s for _ in range(rounds) for s in (Scripted([said(record(10))]), Scripted([]))]
         jobs.append(dataclasses.replace(job(folder, boots[:-1], 1), name=HOST, conditions=each))
     results = run(interleaved(jobs, rounds), folder / "out", Progress(), threading.Event())
-    assert all(isinstance(one, Result) for one in results), results
-    return [read_run(one.folder) for one in results if isinstance(one, Result)]
+    assert all(isinstance(result, Result) for result in results), results
+    return [read_run(result.folder) for result in results if isinstance(result, Result)]
 
 
 def test_one_file_reaches_options_variants_names_manifest_and_compare(
@@ -121,23 +121,28 @@ def test_one_file_reaches_options_variants_names_manifest_and_compare(
     ]
     runs = measured(tmp_path, variants, rounds=2)
     assert chamber == ["heat 20", "off", "heat 60", "off", "heat 60", "off", "heat 20", "off"]
-    assert [one.manifest.variant for one in runs] == [
+    assert [run.manifest.variant for run in runs] == [
         "at 20 °C",
         "at 60 °C",
         "at 60 °C",
         "at 20 °C",
     ]
     assert "-load-none-20C-round-1" in runs[0].path.name
-    stated = [(one.kind, one.value, one.label, one.usual) for one in runs[0].manifest.conditions]
+    stated = [
+        (condition.kind, condition.value, condition.label, condition.usual)
+        for condition in runs[0].manifest.conditions
+    ]
     assert stated == [
         ("load", "none", "load none", "none"),
         ("temperature", "20 °C", "at 20 °C", ""),
     ]
     cool, hot = two_variants(runs)
-    assert {one.manifest.condition_values["temperature"] for one in hot} == {"60 °C"}
-    manifests = [one.manifest for one in (cool[0], hot[0])]
-    found = [one for one in differences(manifests) if "temperature" in str(one)]
-    assert len(found) == 1
+    assert {run.manifest.condition_values["temperature"] for run in hot} == {"60 °C"}
+    manifests = [run.manifest for run in (cool[0], hot[0])]
+    temperatures = [
+        difference for difference in differences(manifests) if "temperature" in str(difference)
+    ]
+    assert len(temperatures) == 1
 
 
 def test_a_condition_checks_its_request(chamber: list[str]) -> None:
@@ -173,7 +178,7 @@ def test_a_campaign_and_the_command_line_build_the_same_list() -> None:
 
 
 def test_options_of_all_kinds_have_distinct_names() -> None:
-    flags = [one.flag for kind in conditions.kinds() for one in kind.options]
+    flags = [option.flag for kind in conditions.kinds() for option in kind.options]
     assert len(flags) == len(set(flags)) > 8
     orders = [kind.order for kind in conditions.kinds()]
     assert orders == sorted(set(orders))
@@ -196,11 +201,11 @@ def test_the_condition_of_the_page_tells_runs_of_separate_calls_apart(
     named = labels.run_labels([analyse(run) for run in (cool, hot)])
     assert [name.rpartition(" (")[2] for name in named] == ["at 20 °C)", "at 60 °C)"]
     place = open_archive(str(tmp_path / "archive"), create=True)
-    for number, one in enumerate((cool, hot, hot_again)):
-        one.manifest.id += f"-{number}"  # all three began in one second
-        add(place, one)
-    queue = [one for one in histories(place) if one.bench == "itc/queue"]
-    assert [(one.conditions["temperature"], len(one.points)) for one in queue] == [
+    for number, chamber_run in enumerate((cool, hot, hot_again)):
+        chamber_run.manifest.id += f"-{number}"  # all three began in one second
+        add(place, chamber_run)
+    queue = [history for history in histories(place) if history.bench == "itc/queue"]
+    assert [(history.conditions["temperature"], len(history.points)) for history in queue] == [
         ("20 °C", 1),
         ("60 °C", 2),
     ]

@@ -25,16 +25,16 @@ def answer(*cases: AnyMessage, done: bool = True) -> Conformance:
     if done:
         messages.append(Done(records=0, frames=len(messages) + 1))
     target = Scripted([on_the_line(messages)])
-    made = ask(lambda: target, "t", silence_s=0.05, stop=threading.Event())
+    outcome = ask(lambda: target, "t", silence_s=0.05, stop=threading.Event())
     assert target.plan == "conformance\nend\n"
     assert target.closed == 1
-    return made
+    return outcome
 
 
 def test_a_port_without_a_failed_case_conforms() -> None:
-    made = answer(*GOOD)
-    assert made.conforms
-    assert (made.count("pass"), made.count("fail"), made.count("n/a")) == (1, 0, 1)
+    outcome = answer(*GOOD)
+    assert outcome.conforms
+    assert (outcome.count("pass"), outcome.count("fail"), outcome.count("n/a")) == (1, 0, 1)
 
 
 def test_one_failed_case_is_enough() -> None:
@@ -46,24 +46,24 @@ def test_a_port_that_lacks_everything_does_not_conform() -> None:
 
 
 def test_a_target_that_dies_half_way_keeps_its_cases_and_does_not_conform() -> None:
-    made = answer(*GOOD, done=False)
-    assert len(made.cases) == 2
-    assert isinstance(made.failure, TargetFailed)
-    assert not made.conforms
+    outcome = answer(*GOOD, done=False)
+    assert len(outcome.cases) == 2
+    assert isinstance(outcome.failure, TargetFailed)
+    assert not outcome.conforms
 
 
 def test_an_image_without_the_test_is_reported() -> None:
-    made = answer()
-    assert made.failure is not None and "has no conformance test" in made.failure.message
+    outcome = answer()
+    assert outcome.failure is not None and "has no conformance test" in outcome.failure.message
 
 
 def test_a_damaged_answer_is_not_believed() -> None:
     messages = [hello(), *GOOD, Done(records=0, frames=4)]
     line = bytearray(on_the_line(messages))
     line[len(line) // 2] ^= 0x40
-    made = ask(lambda: Scripted([bytes(line)]), "t", silence_s=0.05, stop=threading.Event())
-    assert isinstance(made.failure, WireDamaged | TargetFailed)
-    assert not made.conforms
+    outcome = ask(lambda: Scripted([bytes(line)]), "t", silence_s=0.05, stop=threading.Event())
+    assert isinstance(outcome.failure, WireDamaged | TargetFailed)
+    assert not outcome.conforms
 
 
 # ---- which case ran when the target ended --------------------------------------------------------
@@ -80,19 +80,19 @@ def ended(how: str, *before: AnyMessage) -> Conformance:
     """The answer of a target that sent `before` and then hung, ended or died."""
     last, silence = ENDS[how]
     target = Scripted([on_the_line([hello(), *before, *last]), *silence])
-    made = ask(lambda: target, "t", silence_s=0.05, stop=threading.Event())
-    assert made.failure is not None and not made.conforms
-    assert made.failure.message.startswith(f"t {how} ")
-    return made
+    outcome = ask(lambda: target, "t", silence_s=0.05, stop=threading.Event())
+    assert outcome.failure is not None and not outcome.conforms
+    assert outcome.failure.message.startswith(f"t {how} ")
+    return outcome
 
 
 @pytest.mark.parametrize("how", ENDS)
 def test_the_case_that_ran_is_named_and_has_failed(how: str) -> None:
-    made = ended(how, *GOOD, RUNS)
-    assert made.failure is not None
-    assert f"in the conformance case `{BAD.case}`" in made.failure.message
-    assert made.cases[:-1] == tuple(GOOD)
-    assert (made.cases[-1].case, made.cases[-1].result) == (BAD.case, "fail")
+    outcome = ended(how, *GOOD, RUNS)
+    assert outcome.failure is not None
+    assert f"in the conformance case `{BAD.case}`" in outcome.failure.message
+    assert outcome.cases[:-1] == tuple(GOOD)
+    assert (outcome.cases[-1].case, outcome.cases[-1].result) == (BAD.case, "fail")
 
 
 @pytest.mark.parametrize("how", ENDS)
@@ -100,16 +100,16 @@ def test_the_case_that_ran_is_named_and_has_failed(how: str) -> None:
 def test_without_a_running_case_the_last_one_that_ended_is_named(
     how: str, before: list[AnyMessage]
 ) -> None:
-    made = ended(how, *before)
+    outcome = ended(how, *before)
     last = before[-1]
-    assert made.failure is not None and isinstance(last, Conform)
-    assert f"after the conformance case `{last.case}`" in made.failure.message
-    assert len(made.cases) == sum(isinstance(one, Conform) for one in before)
+    assert outcome.failure is not None and isinstance(last, Conform)
+    assert f"after the conformance case `{last.case}`" in outcome.failure.message
+    assert len(outcome.cases) == sum(isinstance(message, Conform) for message in before)
 
 
 def test_a_test_that_was_stopped_fails_no_case() -> None:
     stop = threading.Event()
     stop.set()
     target = Scripted([on_the_line([hello(), *GOOD, RUNS]), None])
-    made = ask(lambda: target, "t", silence_s=600.0, stop=stop)
-    assert made.cases == tuple(GOOD) and not made.conforms
+    outcome = ask(lambda: target, "t", silence_s=600.0, stop=stop)
+    assert outcome.cases == tuple(GOOD) and not outcome.conforms

@@ -27,7 +27,7 @@ def campaign(*names: str) -> Campaign:
 
 
 @pytest.mark.parametrize(
-    ("bench", "overrides", "words"),
+    ("bench", "overrides", "message"),
     [
         ("itc/quee", {}, "no benchmark `itc/quee`. Did you mean `itc/queue`"),
         (
@@ -40,7 +40,7 @@ def campaign(*names: str) -> Campaign:
     ],
 )
 def test_a_mistake_is_reported_before_the_build(
-    bench: str, overrides: dict[str, list[int]], words: str, monkeypatch: pytest.MonkeyPatch
+    bench: str, overrides: dict[str, list[int]], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def build(*_: object, **__: object) -> None:
         raise AssertionError("an image was built")
@@ -52,7 +52,7 @@ def test_a_mistake_is_reported_before_the_build(
         targets=[parse_target("freertos/stm32f4@emulated")],
         overrides=overrides,
     )
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError, match=message):
         prepare(request, Progress(), threading.Event())
 
 

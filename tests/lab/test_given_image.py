@@ -29,12 +29,12 @@ WORK = ("itc/queue", "--set", "samples=200", "--set", "size_bytes=4,64")
 PROGRAMS = Path(__file__).parent / "programs"
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
-def refusal(*words: str) -> KadenzError:
-    error = kadenz(*words).exception
+def refusal(*arguments: str) -> KadenzError:
+    error = kadenz(*arguments).exception
     assert isinstance(error, KadenzError), error
     assert error.remedy
     return error
@@ -87,19 +87,19 @@ def test_a_given_image_measures_the_same_samples_and_claims_no_sources(app: Path
     assert kadenz("run", *WORK, "--target", f"freertos/{BOARD}", "--output", "own").exit_code == 0
     answer = kadenz("run", *WORK, "--target", BOARD, "--image", "app.elf", "--output", "given")
     assert answer.exception is None and answer.return_value == 0, answer.output
-    own, given = the_run(Path("own")), the_run(Path("given"))
-    assert digests(given) == digests(own)
-    target, made = given.manifest.target, given.manifest.build
+    built, given = the_run(Path("own")), the_run(Path("given"))
+    assert digests(given) == digests(built)
+    target, entry = given.manifest.target, given.manifest.build
     assert target.name == f"freertos/{BOARD}"
     assert (target.kernel, target.kernel_name) == ("freertos", "FreeRTOS")
     (folder,) = Path("given").iterdir()
     assert folder.name.endswith("-freertos-stm32f4-image-app")
-    assert made is not None and made.parts == []
-    assert made.kernel_source == "image app.elf, built elsewhere"
-    assert made.elf_sha256 == Elf(app).sha256
-    assert made.compiler.startswith("GCC: (")
-    assert "-mcpu=cortex-m4" in made.flags and "-O2" in made.flags
-    assert made.text_bytes == Elf(app).sizes.text
+    assert entry is not None and entry.parts == []
+    assert entry.kernel_source == "image app.elf, built elsewhere"
+    assert entry.elf_sha256 == Elf(app).sha256
+    assert entry.compiler.startswith("GCC: (")
+    assert "-mcpu=cortex-m4" in entry.flags and "-O2" in entry.flags
+    assert entry.text_bytes == Elf(app).sizes.text
     assert "built-elsewhere" in {warning.code for warning in given.manifest.warnings}
     assert "stripped" not in {warning.code for warning in given.manifest.warnings}
 
@@ -109,9 +109,9 @@ def test_a_given_image_runs_beside_the_kernel_that_kadenz_builds(app: Path) -> N
     targets = ("--target", f"freertos/{BOARD}", "--target", BOARD)
     answer = kadenz("run", *WORK, *targets, "--image", "app.elf", "--output", "both")
     assert answer.exception is None and answer.return_value == 0, answer.output
-    own, given = find_runs([Path("both")])
-    assert digests(own) == digests(given)
-    assert own.manifest.build is not None and own.manifest.build.parts
+    built, given = find_runs([Path("both")])
+    assert digests(built) == digests(given)
+    assert built.manifest.build is not None and built.manifest.build.parts
 
 
 @pytest.mark.counted
@@ -127,8 +127,8 @@ def test_a_kernel_unknown_to_the_lab_is_measured_under_its_own_name(app: Path) -
 def test_a_given_image_takes_the_conformance_test(app: Path) -> None:
     answer = kadenz("conformance", BOARD, "--image", "app.elf", "--json")
     assert answer.exception is None and answer.return_value == 0, answer.output
-    (found,) = json.loads(answer.output)
-    assert found["kernel"] == "FreeRTOS" and found["failed"] == 0 and found["passed"] > 20
+    (report,) = json.loads(answer.output)
+    assert report["kernel"] == "FreeRTOS" and report["failed"] == 0 and report["passed"] > 20
 
 
 @pytest.mark.counted
@@ -137,8 +137,8 @@ def test_a_stripped_image_runs_and_its_run_names_the_loss(app: Path) -> None:
     answer = kadenz("run", *WORK, "--target", BOARD, "--image", "app.elf")
     assert answer.exception is None and answer.return_value == 0, answer.output
     run = the_run(Path("runs"))
-    (words,) = [w.message for w in run.manifest.warnings if w.code == "stripped"]
-    assert "addresses alone" in words and "scope" in words
+    (warning,) = [w.message for w in run.manifest.warnings if w.code == "stripped"]
+    assert "addresses alone" in warning and "scope" in warning
     scope = ("--instrument", "scope")
     error = refusal("run", *WORK, "--target", BOARD, "--image", "app.elf", *scope)
     assert error.exit_code == 2 and "stripped: the scope cannot find" in error.message
@@ -148,7 +148,9 @@ def test_a_stripped_image_runs_and_its_run_names_the_loss(app: Path) -> None:
 def test_a_lab_names_an_image_as_a_target(app: Path) -> None:
     table = f'[target.firmware]\nimage = "{app.name}"\nboard = "stm32f4"\ntier = "emulated"\n'
     (app.parent / "kadenz.toml").write_text(table)
-    before = {one["name"]: one for one in json.loads(kadenz("list", "--json").output)["targets"]}
+    before = {
+        listed["name"]: listed for listed in json.loads(kadenz("list", "--json").output)["targets"]
+    }
     assert before["firmware"]["image"] == "not asked yet"
     assert before["firmware"]["title"].startswith("image app.elf on STM32F405")
     answer = kadenz("run", *WORK, "--target", "firmware")
@@ -156,12 +158,14 @@ def test_a_lab_names_an_image_as_a_target(app: Path) -> None:
     target = the_run(Path("runs")).manifest.target
     assert (target.name, target.kernel) == ("firmware", "freertos")
     assert "firmware" in kadenz("doctor", "--json").output
-    after = {one["name"]: one for one in json.loads(kadenz("list", "--json").output)["targets"]}
+    after = {
+        listed["name"]: listed for listed in json.loads(kadenz("list", "--json").output)["targets"]
+    }
     assert after["firmware"]["image"] == "built"
 
 
 @pytest.mark.parametrize(
-    ("table", "words"),
+    ("table", "message"),
     [
         ('image = "app.elf"\nkernel = "freertos"', "either `kernel` or `image`"),
         ("", "either `kernel` or `image`"),
@@ -169,12 +173,12 @@ def test_a_lab_names_an_image_as_a_target(app: Path) -> None:
         ('image = "none.elf"', "`image`: "),
     ],
 )
-def test_a_wrong_image_table_is_refused_with_its_place(app: Path, table: str, words: str) -> None:
+def test_a_wrong_image_table_is_refused_with_its_place(app: Path, table: str, message: str) -> None:
     head = '[target.firmware]\nboard = "stm32f4"\ntier = "emulated"\n'
     (app.parent / "kadenz.toml").write_text(head + table + "\n")
     error = refusal("run", *WORK, "--target", "firmware")
     assert isinstance(error, ConfigError) and error.exit_code == 2
-    assert words in error.message and str(app.parent / "kadenz.toml") in error.message
+    assert message in error.message and str(app.parent / "kadenz.toml") in error.message
 
 
 # ---- bad input -----------------------------------------------------------------------------------
@@ -215,7 +219,7 @@ def _on_the_plan_page(app: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "words"),
+    ("spoil", "message"),
     [
         (_missing, "No such file"),
         (_text, "not an ELF file"),
@@ -228,14 +232,14 @@ def _on_the_plan_page(app: Path) -> None:
     ],
 )
 def test_an_image_that_cannot_be_one_is_refused_before_it_starts(
-    app: Path, spoil: Callable[[Path], None], words: str
+    app: Path, spoil: Callable[[Path], None], message: str
 ) -> None:
     spoil(app)
     before = sorted(app.parent.iterdir())
     for command in (("run", *WORK, "--target", BOARD), ("conformance", BOARD)):
         error = refusal(*command, "--image", "app.elf")
         assert isinstance(error, UsageError) and error.exit_code == 2
-        assert words in error.message and error.message.startswith("app.elf: ")
+        assert message in error.message and error.message.startswith("app.elf: ")
     assert sorted(app.parent.iterdir()) == before
 
 
@@ -277,14 +281,14 @@ def test_an_image_of_another_board_or_instrument_is_refused_by_what_it_says(app:
 
 @pytest.mark.counted
 @pytest.mark.parametrize(
-    ("source", "words", "command"),
+    ("source", "message", "command"),
     [
         ("never_calls_back.c", "scheduler started", ("run", *WORK, "--target", BOARD)),
         ("no_suite.c", "Hello, world", ("conformance", BOARD)),
     ],
 )
 def test_a_silent_image_is_stopped_with_its_last_output(
-    app: Path, source: str, words: str, command: tuple[str, ...]
+    app: Path, source: str, message: str, command: tuple[str, ...]
 ) -> None:
     """A kernel that never calls the suite; and a stripped program without any suite."""
     compiled(source, app.parent).replace(app)
@@ -297,7 +301,7 @@ def test_a_silent_image_is_stopped_with_its_last_output(
         code, said = error.exit_code, f"{error.detail}\n{error.message}\n{error.remedy}"
     else:
         code, said = answer.return_value, answer.output
-    assert code == 1 and words in said
+    assert code == 1 and message in said
     assert "before its first message" in said and "The suite did not start" in said
     assert sorted(app.parent.iterdir()) == before
 

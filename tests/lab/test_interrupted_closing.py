@@ -127,11 +127,11 @@ def test_no_sample_is_lost_or_doubled(tmp_path: Path) -> None:
     whole.check()
     for line, count in sorted(whole.seen.items()):
         for number in sorted({1, (count + 1) // 2, count}):
-            one = Interrupted(tmp_path / "one", line, number)
-            one.run()
+            interrupted = Interrupted(tmp_path / "one", line, number)
+            interrupted.run()
             try:
-                one.check()
+                interrupted.check()
             except Exception as failure:
                 place = f"{Path(line[0]).relative_to(ROOT)}:{line[1]}, visit {number}"
                 raise AssertionError(f"Ctrl-C at {place}: {failure}") from failure
-            shutil.rmtree(one.parent, ignore_errors=True)
+            shutil.rmtree(interrupted.parent, ignore_errors=True)

@@ -39,12 +39,12 @@ def tree(tmp_path: Path) -> Path:
 
 
 def trees(choice: KernelTreeChoice, target: TargetName) -> list[Path | None]:
-    found = []
-    for one in choice.variants(target):
+    sources = []
+    for variant in choice.variants(target):
         setup = Setup()
-        one.set_up(setup, target)
-        found.append(setup.kernel_source)
-    return found
+        variant.set_up(setup, target)
+        sources.append(setup.kernel_source)
+    return sources
 
 
 def test_a_named_tree_goes_to_its_kernel_alone(two_kernels: None, tree: Path) -> None:

@@ -57,7 +57,7 @@ def test_only_folders_of_killed_labs_of_this_name_space_are_removed(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     here, (pid, begun) = name_space(), ended_process()
     elsewhere = f"{int(here, 16) ^ 1:08x}"
-    made = {
+    folders = {
         name: tmp_path / f"kadenz-{name}-0"
         for name in (
             f"{here}-{pid}-{begun}",  # killed
@@ -66,14 +66,14 @@ def test_only_folders_of_killed_labs_of_this_name_space_are_removed(
             f"{elsewhere}-{pid}-{begun}",  # of another container
         )
     }
-    for folder in made.values():
+    for folder in folders.values():
         folder.mkdir()
-    own = scratch.new_folder()
-    assert [folder.exists() for folder in made.values()] == [False, False, True, True]
-    assert scratch.new_folder() != own and own.is_dir()
-    own.rmdir()
-    assert scratch.new_folder() != own  # its target may remove it again
-    assert len(own.name) < 40  # a socket in it has a path of at most 107 bytes
+    fresh = scratch.new_folder()
+    assert [folder.exists() for folder in folders.values()] == [False, False, True, True]
+    assert scratch.new_folder() != fresh and fresh.is_dir()
+    fresh.rmdir()
+    assert scratch.new_folder() != fresh  # its target may remove it again
+    assert len(fresh.name) < 40  # a socket in it has a path of at most 107 bytes
 
 
 def test_a_lab_in_a_container_leaves_the_folder_of_a_lab_outside(
@@ -83,8 +83,8 @@ def test_a_lab_in_a_container_leaves_the_folder_of_a_lab_outside(
     if subprocess.run([*isolated, "true"], check=False, capture_output=True).returncode:
         pytest.skip("no right to make a PID namespace")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    own = scratch.new_folder()
+    fresh = scratch.new_folder()
     code = "from kadenz.targets.scratch import new_folder; new_folder()"
     environment = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": str(inventory.root())}
     subprocess.run([*isolated, sys.executable, "-c", code], env=environment, check=True)
-    assert own.is_dir() and len(list(tmp_path.iterdir())) == 2
+    assert fresh.is_dir() and len(list(tmp_path.iterdir())) == 2

@@ -57,10 +57,10 @@ def run(
     folder: Path, target: Scripted, *, points: int = 1, load: str = "memory", weak: bool = True
 ) -> tuple[Result, Run]:
     """A run under a load that may be weak: its strength is not under test."""
-    one = job(folder, [target], points)
+    loaded = job(folder, [target], points)
     options = NO_OPTIONS if load == "none" else Options(workers=1, allow_weak=weak)
-    one.conditions = (Load(load, options),) if load else ()
-    result = measure(one, folder / "runs", Progress(), threading.Event())
+    loaded.conditions = (Load(load, options),) if load else ()
+    result = measure(loaded, folder / "runs", Progress(), threading.Event())
     return result, read_run(result.folder)
 
 
@@ -76,7 +76,7 @@ def loads_of(target: TargetName, *loads: str) -> list[Condition]:
 
 def test_only_targets_of_this_linux_accept_a_load() -> None:
     assert loads_of(LINUX) == loads_of(BOARD) == []
-    assert [one.entries[0].value for one in loads_of(LINUX, "none", "disk", "disk")] == [
+    assert [load.entries[0].value for load in loads_of(LINUX, "none", "disk", "disk")] == [
         "none",
         "disk",
     ]
@@ -90,10 +90,10 @@ def test_only_targets_of_this_linux_accept_a_load() -> None:
     with pytest.raises(UsageError) as refused:
         loads_of(guest, "disk")
     assert "--guest load=" in refused.value.remedy
-    for one in (on_board, inside):
-        (stamp,) = one.warnings
+    for load in (on_board, inside):
+        (stamp,) = load.warnings
         assert "measured without disk" in stamp.message
-    assert [one.warnings for one in loads_of(LINUX, "disk") + loads_of(BOARD, "none")] == [[], []]
+    assert [load.warnings for load in loads_of(LINUX, "disk") + loads_of(BOARD, "none")] == [[], []]
 
 
 def test_a_mistake_is_found_before_anything_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,16 +140,16 @@ def pieces(*frames_each: int) -> list[bytes]:
 @pytest.fixture
 def killer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Kills a worker of the load and waits until kadenz can detect it."""
-    made: list[RunningLoad] = []
+    loads: list[RunningLoad] = []
 
     class Remembered(RunningLoad):
         def began(self) -> None:
-            made.append(self)
+            loads.append(self)
             super().began()
 
     def kill() -> None:
         os.kill(working_in(tmp_path)[0], signal.SIGKILL)
-        wait_for(lambda: not made[0].alive())
+        wait_for(lambda: not loads[0].alive())
 
     monkeypatch.setattr("kadenz.lab.load_around.RunningLoad", Remembered)
     return kill

@@ -99,7 +99,7 @@ def test_a_target_that_dies_before_its_first_record_is_not_restarted_forever(
 
 
 @pytest.mark.parametrize(
-    ("own", "probes", "systems"),
+    ("name", "probes", "systems"),
     [
         ("", ("0483:374b:066EFF505251", "066EFF505251", "0671FF484957"), 2),
         ("", ("", ""), 1),
@@ -107,16 +107,16 @@ def test_a_target_that_dies_before_its_first_record_is_not_restarted_forever(
     ],
 )
 def test_the_runs_of_two_equal_boards_are_told_apart_by_their_probes(
-    own: str, probes: tuple[str, ...], systems: int, tmp_path: Path
+    name: str, probes: tuple[str, ...], systems: int, tmp_path: Path
 ) -> None:
-    words = []
+    conditions = []
     for probe in probes:
         asked = job(tmp_path, [])
-        asked.name = TargetName("freertos", "stm32f4", "board", own)
+        asked.name = TargetName("freertos", "stm32f4", "board", name)
         asked.setup = Setup(link=BoardLink(probe=probe))
-        words.append([(one.kind, one.value) for one in asked.entries()])
-    assert len({tuple(one) for one in words}) == systems
-    assert "505251" not in str(words)
+        conditions.append([(condition.kind, condition.value) for condition in asked.entries()])
+    assert len({tuple(of_probe) for of_probe in conditions}) == systems
+    assert "505251" not in str(conditions)
 
 
 def test_a_record_without_any_frame_is_stored_as_failed(tmp_path: Path) -> None:
@@ -203,7 +203,9 @@ def test_companions_are_stored_with_their_lane(tmp_path: Path) -> None:
     assert (entry.status, entry.reason) == ("ok", "")
     (lane,) = entry.series
     beside = entry.companions(lane)
-    assert [(kind, one.unit, one.companion_of) for kind, one in beside.items()] == [
+    assert [
+        (kind, companion.unit, companion.companion_of) for kind, companion in beside.items()
+    ] == [
         ("cycle", "index", "all"),
         ("faults", "count", "all"),
     ]

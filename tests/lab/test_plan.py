@@ -82,9 +82,9 @@ def test_a_benchmark_that_the_kernel_lacks_is_one_point() -> None:
     pipe = Benchmark(name="itc/pipe", samples=9, params={"size_bytes": [4, 3072, 9999]})
     campaign = msgspec.structs.replace(CAMPAIGN, benchmark=[pipe, *CAMPAIGN.benchmark])
     absent = msgspec.structs.replace(bench("itc/pipe"), available=False, reason=reason)
-    lacking = [absent if one.name == "itc/pipe" else one for one in CATALOG]
-    found = campaign_points(campaign, STM32, lacking, quick=False, overrides={})
-    assert [(p.id, p.bench, dict(p.params)) for p in found[:2]] == [
+    lacking = [absent if benchmark.name == "itc/pipe" else benchmark for benchmark in CATALOG]
+    planned = campaign_points(campaign, STM32, lacking, quick=False, overrides={})
+    assert [(p.id, p.bench, dict(p.params)) for p in planned[:2]] == [
         (FIRST_POINT, "itc/pipe", {}),
         (FIRST_POINT + 3, "itc/queue", {"size_bytes": 60}),
     ]
@@ -95,8 +95,8 @@ def test_quick_uses_the_quick_samples() -> None:
 
 
 def test_set_replaces_a_sweep_and_the_samples() -> None:
-    found = points(STM32, overrides={"size_bytes": [4, 8, 12], "samples": [3]})
-    assert [(p.bench, p.params.get("size_bytes"), p.samples) for p in found] == [
+    planned = points(STM32, overrides={"size_bytes": [4, 8, 12], "samples": [3]})
+    assert [(p.bench, p.params.get("size_bytes"), p.samples) for p in planned] == [
         ("itc/queue", 4, 3),
         ("itc/queue", 8, 3),
         ("itc/queue", 12, 3),
@@ -136,8 +136,8 @@ def test_a_wrong_point_is_refused_before_anything_is_measured(
 
 
 def test_the_clock_comes_first_and_below_the_points() -> None:
-    found = clock_points(CATALOG, "hardware", quick=False)
-    assert [(p.id, p.bench) for p in found] == [(0, "clock/monotonic"), (1, "clock/read-cost")]
+    planned = clock_points(CATALOG, "hardware", quick=False)
+    assert [(p.id, p.bench) for p in planned] == [(0, "clock/monotonic"), (1, "clock/read-cost")]
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -163,13 +163,14 @@ def test_batches_lose_nothing_and_fit_their_page(samples: list[int], room: int) 
     assert [p for piece in pieces for p in piece] == plan
     for piece in pieces:
         assert len(plan_text(piece).encode()) + 1 <= room  # with the terminating zero
-    for one, two in pairwise(pieces):
-        assert len(plan_text([*one, two[0]]).encode()) + 1 > room  # none smaller than necessary
+    for batch, following in pairwise(pieces):
+        # None is smaller than necessary.
+        assert len(plan_text([*batch, following[0]]).encode()) + 1 > room
 
 
 def test_seconds_become_the_samples_whose_periods_fit() -> None:
-    found = points(STM32, overrides={"seconds": [3], "period_us": [1000, 7000]})
-    assert [point.samples for point in found] == [3000, 429] * 3
+    planned = points(STM32, overrides={"seconds": [3], "period_us": [1000, 7000]})
+    assert [point.samples for point in planned] == [3000, 429] * 3
     assert points(LINUX, overrides={"seconds": [2]})[0].samples == 200  # at the initial 10 ms
 
 
@@ -183,7 +184,7 @@ CLOCK_ALONE = Campaign(
 
 
 def test_seconds_without_a_period_in_the_whole_run_are_refused() -> None:
-    timeless = [msgspec.structs.replace(one, params=[]) for one in CATALOG]
+    timeless = [msgspec.structs.replace(benchmark, params=[]) for benchmark in CATALOG]
     with pytest.raises(UsageError, match="no benchmark of this run has a period") as caught:
         check_overrides({"seconds": [6]}, CAMPAIGN, [timeless])
     assert "samples" in caught.value.remedy
@@ -191,7 +192,7 @@ def test_seconds_without_a_period_in_the_whole_run_are_refused() -> None:
 
 def test_a_set_that_only_benchmarks_outside_the_run_declare_is_refused() -> None:
     queue, *others = CATALOG
-    catalog = [queue, *(msgspec.structs.replace(one, params=[]) for one in others)]
+    catalog = [queue, *(msgspec.structs.replace(benchmark, params=[]) for benchmark in others)]
     check_overrides({"size_bytes": [4]}, CAMPAIGN, [catalog])
     with pytest.raises(UsageError, match="no benchmark has such a parameter"):
         check_overrides({"size_bytes": [4]}, CLOCK_ALONE, [catalog])
@@ -220,7 +221,7 @@ def test_a_word_goes_into_the_plan_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "words"),
+    ("name", "value", "message"),
     [
         ("policy", "dead", "policy = dead is not one of its values"),
         ("policy", 2, "policy = 2 is not one of its values"),
@@ -228,7 +229,7 @@ def test_a_word_goes_into_the_plan_as_it_is() -> None:
     ],
 )
 def test_a_word_that_is_none_of_the_parameter_is_refused(
-    name: str, value: int | str, words: str
+    name: str, value: int | str, message: str
 ) -> None:
     known = bench("cyclic/x")
     known = msgspec.structs.replace(known, params=[*known.params, POLICY])
@@ -238,7 +239,7 @@ def test_a_word_that_is_none_of_the_parameter_is_refused(
         targets=[],
         benchmark=[Benchmark(name="cyclic/x", samples=5, params={name: value})],
     )
-    with pytest.raises(ConfigError, match=words):
+    with pytest.raises(ConfigError, match=message):
         campaign_points(campaign, LINUX, [known], quick=False, overrides={})
 
 
@@ -311,15 +312,15 @@ def test_a_hold_by_the_clock_may_be_below_a_tick() -> None:
 def test_every_time_of_the_suite_is_in_ticks_or_has_another_clock() -> None:
     """A new parameter joins `IN_TICKS`, or the list here with what gives it."""
     sources = [*(ROOT / "suite" / "bench").glob("*.[ch]"), *(ROOT / "suite" / "rust").rglob("*.rs")]
-    found = {name for file in sources for name in re.findall(r'"([a-z]\w*_us)"', file.read_text())}
+    names = {name for file in sources for name in re.findall(r'"([a-z]\w*_us)"', file.read_text())}
     others = {
         "section_us": "a loop of that length",
         "middle_us": "a loop of that length",
         "pause_us": "a loop of that length",
         "stop_above_us": "a limit on samples, by the clock",
     }
-    assert found - set(others) == set(params.IN_TICKS) - {"sleep_us", "timeout_us"}
-    assert others.keys() <= found
+    assert names - set(others) == set(params.IN_TICKS) - {"sleep_us", "timeout_us"}
+    assert others.keys() <= names
 
 
 def _periodic(
@@ -331,8 +332,7 @@ def _periodic(
             BenchParam(name, 1000, 0, 10_000_000),
             *(
                 BenchParam(other, 0, 0, 1, choices=["poll", "above"])
-                for words in (params.IN_TICKS[name],)
-                for other in words
+                for other in params.IN_TICKS[name]
             ),
         ],
     )

@@ -46,9 +46,9 @@ class Lab:
 
     def told(self, name: TargetName = EMULATED, **setup: Any) -> list[str]:
         """The warnings before a run, by `setup`."""
-        found = port_warnings(name, self.image, Setup(**setup), threading.Event())
-        assert {one.code for one in found} <= {"conformance-failed"}
-        return [f"{one.message}. {one.remedy}" for one in found]
+        warnings = port_warnings(name, self.image, Setup(**setup), threading.Event())
+        assert {warning.code for warning in warnings} <= {"conformance-failed"}
+        return [f"{warning.message}. {warning.remedy}" for warning in warnings]
 
 
 class Counting(Scripted):
@@ -71,9 +71,9 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Labs:
     """Makes labs whose images are not executed."""
 
     def make(*answer: AnyMessage, done: bool = True) -> Lab:
-        one = Lab(tmp_path, answer, done)
-        monkeypatch.setattr(conformance, "make_target", one.make_target)
-        return one
+        planted = Lab(tmp_path, answer, done)
+        monkeypatch.setattr(conformance, "make_target", planted.make_target)
+        return planted
 
     return make
 
@@ -83,62 +83,62 @@ OTHERS = {"kernel_source": Path("tree")}, {"image": Path("app.elf")}
 
 @pytest.mark.parametrize("setup", OTHERS, ids=["tree", "image"])
 def test_a_port_that_is_not_kadenzs_own_is_asked_once(lab: Labs, setup: dict[str, Any]) -> None:
-    one = lab(GOOD, BAD, WORSE)
-    first = one.told(**setup)
-    assert first == one.told(**setup) and one.asked == 1
-    (words,) = first
-    assert words.startswith(
+    planted = lab(GOOD, BAD, WORSE)
+    first = planted.told(**setup)
+    assert first == planted.told(**setup) and planted.asked == 1
+    (warning,) = first
+    assert warning.startswith(
         "the port fails the conformance case `a mutex excludes`, and 1 more: two were inside. "
     )
     ((option, value),) = setup.items()
     option = {"kernel_source": "--kernel-source", "image": "--image"}[option]
-    assert f"`kadenz conformance freertos/stm32f4@emulated {option} {value}`" in words
+    assert f"`kadenz conformance freertos/stm32f4@emulated {option} {value}`" in warning
 
 
 @pytest.mark.parametrize("setup", OTHERS, ids=["tree", "image"])
 def test_a_port_that_conforms_is_asked_once_too(lab: Labs, setup: dict[str, Any]) -> None:
-    one = lab(GOOD)
-    assert one.told(**setup) == one.told(**setup) == [] and one.asked == 1
+    planted = lab(GOOD)
+    assert planted.told(**setup) == planted.told(**setup) == [] and planted.asked == 1
 
 
 def test_a_kernel_or_a_board_of_the_lab_is_not_kadenzs_own(
     lab: Labs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = lab(BAD)
+    planted = lab(BAD)
     monkeypatch.setattr(inventory, "origin_of_both", lambda kernel, board: "lab")
-    assert len(one.told()) == 1 and one.asked == 1
+    assert len(planted.told()) == 1 and planted.asked == 1
 
 
 def test_kadenzs_own_port_is_not_asked_and_yet_a_failure_that_is_known_counts(
     lab: Labs,
 ) -> None:
-    one = lab(BAD)
-    assert one.told() == [] and one.asked == 0
-    assert one.told(kernel_source=Path("tree")) == one.told(kernel_source=Path("tree"))
-    assert len(one.told()) == 1 and one.asked == 1
+    planted = lab(BAD)
+    assert planted.told() == [] and planted.asked == 0
+    assert planted.told(kernel_source=Path("tree")) == planted.told(kernel_source=Path("tree"))
+    assert len(planted.told()) == 1 and planted.asked == 1
 
 
 @pytest.mark.parametrize("tier", ["board", "host"])
 def test_where_time_takes_part_only_what_is_known_counts(lab: Labs, tier: str) -> None:
-    one = lab(BAD)
+    planted = lab(BAD)
     name = EMULATED._replace(tier=tier)
-    assert one.told(name, image=Path("app.elf")) == [] and one.asked == 0
-    one.told(image=Path("app.elf"))
-    assert len(one.told(name, image=Path("app.elf"))) == 1 and one.asked == 1
+    assert planted.told(name, image=Path("app.elf")) == [] and planted.asked == 0
+    planted.told(image=Path("app.elf"))
+    assert len(planted.told(name, image=Path("app.elf"))) == 1 and planted.asked == 1
 
 
 def test_a_case_that_the_target_did_not_end_is_a_failure(lab: Labs) -> None:
-    one = lab(GOOD, HANGS, done=False)
-    (words,) = one.told(image=Path("app.elf"))
-    assert "`ranks order threads`: the target did not end it" in words
+    planted = lab(GOOD, HANGS, done=False)
+    (warning,) = planted.told(image=Path("app.elf"))
+    assert "`ranks order threads`: the target did not end it" in warning
 
 
 def test_another_image_in_the_same_folder_is_asked_anew(lab: Labs) -> None:
-    one = lab(BAD)
-    assert len(one.told(image=Path("app.elf"))) == 1
-    one.image.entry.elf_sha256 = "another"
-    one.told(image=Path("app.elf"))
-    assert one.asked == 2
+    planted = lab(BAD)
+    assert len(planted.told(image=Path("app.elf"))) == 1
+    planted.image.entry.elf_sha256 = "another"
+    planted.told(image=Path("app.elf"))
+    assert planted.asked == 2
 
 
 def test_an_image_without_the_test_is_not_said_to_fail_it(lab: Labs) -> None:

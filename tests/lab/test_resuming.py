@@ -48,19 +48,19 @@ class Obedient(Scripted):
 
 def obedient(folder: Path, name: TargetName | None = None) -> Job:
     """Its points are those of the clock and of a campaign."""
-    made: list[Target] = []
+    targets: list[Target] = []
 
     def make() -> Target:
-        made.append(Obedient())
-        return made[-1]
+        targets.append(Obedient())
+        return targets[-1]
 
     points = [Point(0, "itc/queue", 6), *(Point(10 + n, "itc/queue", 6) for n in range(POINTS - 1))]
-    one = dataclasses.replace(job(folder, []), make=make, points=points)
-    return one if name is None else dataclasses.replace(one, name=name)
+    obedient_job = dataclasses.replace(job(folder, []), make=make, points=points)
+    return obedient_job if name is None else dataclasses.replace(obedient_job, name=name)
 
 
-def run(one: Job, output: Path) -> Run:
-    result = measure(one, output, Progress(), threading.Event())
+def run(job: Job, output: Path) -> Run:
+    result = measure(job, output, Progress(), threading.Event())
     assert not result.failures
     return read_run(result.folder)
 
@@ -69,17 +69,17 @@ def completed(folder: Path) -> Run:
     return read_run(complete(folder) if folder.name.endswith(".partial") else folder)
 
 
-def resumed(one: Job, output: Path) -> Run:
+def resumed(job: Job, output: Path) -> Run:
     """Goes on with the run in `output`, or begins one if it had not begun."""
     left = sorted(output.iterdir()) if output.exists() else []
     whole = [folder for folder in left if (folder / "run.json").exists()]
     if not whole:
         shutil.rmtree(output, ignore_errors=True)
-        return run(one, output)
+        return run(job, output)
     (folder,) = whole
     earlier = completed(folder)
-    rest = rest_of(one, earlier)
-    return earlier if rest is None else run(dataclasses.replace(one, rest=rest), output)
+    rest = rest_of(job, earlier)
+    return earlier if rest is None else run(dataclasses.replace(job, rest=rest), output)
 
 
 def contents(run: Run) -> dict[str, bytes]:
@@ -90,7 +90,7 @@ def contents(run: Run) -> dict[str, bytes]:
     return files
 
 
-def stopped_after(one: Job, output: Path, records: int) -> Run:
+def stopped_after(job: Job, output: Path, records: int) -> Run:
     """A run whose lab was killed when this number of records had ended."""
 
     class Stops(Progress):
@@ -101,7 +101,7 @@ def stopped_after(one: Job, output: Path, records: int) -> Run:
             if self.done == records:
                 os._exit(9)
 
-    assert ends_at(10**9, lambda: measure(one, output, Stops(), threading.Event()))
+    assert ends_at(10**9, lambda: measure(job, output, Stops(), threading.Event()))
     (folder,) = output.iterdir()
     return completed(folder)
 
@@ -110,51 +110,53 @@ def stopped_after(one: Job, output: Path, records: int) -> Run:
 def test_a_lab_killed_at_any_step_and_again_while_it_resumes_loses_and_doubles_nothing(
     tmp_path: Path, name: TargetName | None
 ) -> None:
-    one = obedient(tmp_path, name)
-    whole = contents(run(one, tmp_path / "whole"))
+    job = obedient(tmp_path, name)
+    whole = contents(run(job, tmp_path / "whole"))
     killed, twice, number = True, 0, 0
     while killed:
         number += 4
         output = tmp_path / str(number)
-        killed = ends_at(number, lambda output=output: run(one, output))  # type: ignore[misc]
-        again = ends_at(number // 2, lambda output=output: resumed(one, output))  # type: ignore[misc]
+        killed = ends_at(number, lambda output=output: run(job, output))  # type: ignore[misc]
+        again = ends_at(number // 2, lambda output=output: resumed(job, output))  # type: ignore[misc]
         twice += again
-        made = resumed(one, output)
-        assert contents(made) == whole
-        assert [entry.id for entry in made.manifest.records] == [p.id for p in one.points]
-        assert all(entry.status == "ok" for entry in made.manifest.records)
-        assert not made.manifest.partial and not made.manifest.partial_reason
-        assert [folder.name for folder in output.iterdir()] == [made.manifest.id]
-        assert rest_of(one, made) is None, "nothing is left"
+        mended = resumed(job, output)
+        assert contents(mended) == whole
+        assert [entry.id for entry in mended.manifest.records] == [p.id for p in job.points]
+        assert all(entry.status == "ok" for entry in mended.manifest.records)
+        assert not mended.manifest.partial and not mended.manifest.partial_reason
+        assert [folder.name for folder in output.iterdir()] == [mended.manifest.id]
+        assert rest_of(job, mended) is None, "nothing is left"
         shutil.rmtree(output)
     assert number > 60 and twice > 10
 
 
 def test_virtual_time_repeats_the_execution_and_keeps_what_it_replaces(tmp_path: Path) -> None:
-    one = obedient(tmp_path)
-    before = stopped_after(one, tmp_path / "runs", 2)
-    rest = rest_of(one, before)
+    job = obedient(tmp_path)
+    before = stopped_after(job, tmp_path / "runs", 2)
+    rest = rest_of(job, before)
     assert rest is not None and not rest.kept
     assert [point.id for point in rest.boots[0]] == [0, 10, 11, 12]
-    made = run(dataclasses.replace(one, rest=rest), tmp_path / "runs")
-    aside = read_run(made.path / "interrupted" / "1")
+    whole = run(dataclasses.replace(job, rest=rest), tmp_path / "runs")
+    aside = read_run(whole.path / "interrupted" / "1")
     assert [entry.id for entry in aside.manifest.records] == [0, 10]
-    assert aside.samples(aside.record(10)).tolist() == made.samples(made.record(10)).tolist()
-    assert "killed" in made.manifest.resumed[0].reason
-    assert not [one for one in made.manifest.warnings if one.code == "resumed"], "same bytes"
+    assert aside.samples(aside.record(10)).tolist() == whole.samples(whole.record(10)).tolist()
+    assert "killed" in whole.manifest.resumed[0].reason
+    assert not [warning for warning in whole.manifest.warnings if warning.code == "resumed"], (
+        "same bytes"
+    )
 
 
 def test_real_time_measures_the_clock_again_and_keeps_the_other_records(tmp_path: Path) -> None:
-    one = obedient(tmp_path, SILICON)
-    before = stopped_after(one, tmp_path / "runs", 2)
-    rest = rest_of(one, before)
+    job = obedient(tmp_path, SILICON)
+    before = stopped_after(job, tmp_path / "runs", 2)
+    rest = rest_of(job, before)
     assert rest is not None and [entry.id for entry in rest.kept] == [10]
     assert [[point.id for point in boot] for boot in rest.boots] == [[0, 11, 12]]
-    made = run(dataclasses.replace(one, rest=rest), tmp_path / "runs")
-    (warning,) = [one for one in made.manifest.warnings if one.code == "resumed"]
+    whole = run(dataclasses.replace(job, rest=rest), tmp_path / "runs")
+    (warning,) = [warning for warning in whole.manifest.warnings if warning.code == "resumed"]
     assert "1 records were measured before" in warning.message
-    assert made.manifest.id == before.manifest.id
-    assert made.manifest.resumed[0].kept == [10]
+    assert whole.manifest.id == before.manifest.id
+    assert whole.manifest.resumed[0].kept == [10]
 
 
 def test_a_point_whose_target_died_is_repeated(tmp_path: Path) -> None:
@@ -164,34 +166,34 @@ def test_a_point_whose_target_died_is_repeated(tmp_path: Path) -> None:
     )
     result = measure(broken, tmp_path / "runs", Progress(), threading.Event())
     assert result.manifest.partial
-    made = resumed(obedient(tmp_path, SILICON), tmp_path / "runs")
-    assert [(entry.id, entry.status) for entry in made.manifest.records] == [
+    whole = resumed(obedient(tmp_path, SILICON), tmp_path / "runs")
+    assert [(entry.id, entry.status) for entry in whole.manifest.records] == [
         (0, "ok"),
         (10, "ok"),
         (11, "ok"),
         (12, "ok"),
     ]
-    assert "target-failed" not in [one.code for one in made.manifest.warnings]
+    assert "target-failed" not in [warning.code for warning in whole.manifest.warnings]
 
 
 def test_another_image_or_campaign_is_refused(tmp_path: Path) -> None:
-    one = obedient(tmp_path)
-    before = stopped_after(one, tmp_path / "runs", 2)
-    entry = dataclasses.replace(one.image).entry
+    job = obedient(tmp_path)
+    before = stopped_after(job, tmp_path / "runs", 2)
+    entry = dataclasses.replace(job.image).entry
     other = type(entry)(**{**{f: getattr(entry, f) for f in entry.__struct_fields__}})
     other.elf_sha256 = "other"
-    rebuilt = dataclasses.replace(one, image=dataclasses.replace(one.image, entry=other))
+    rebuilt = dataclasses.replace(job, image=dataclasses.replace(job.image, entry=other))
     with pytest.raises(UsageError, match="the image is not the one"):
         rest_of(rebuilt, before)
     changed = CampaignEntry(name="", file="", sha256="other", quick=False)
     with pytest.raises(UsageError, match="the campaign is not the one"):
         rest_of(
-            dataclasses.replace(one, origin=dataclasses.replace(one.origin, campaign=changed)),
+            dataclasses.replace(job, origin=dataclasses.replace(job.origin, campaign=changed)),
             before,
         )
-    points = [dataclasses.replace(point, bench="itc/pipe") for point in one.points]
+    points = [dataclasses.replace(point, bench="itc/pipe") for point in job.points]
     with pytest.raises(UsageError, match="the plan is not the one"):
-        rest_of(dataclasses.replace(one, points=points), before)
+        rest_of(dataclasses.replace(job, points=points), before)
 
 
 def test_a_guest_with_another_kernel_is_refused(tmp_path: Path) -> None:
@@ -211,6 +213,6 @@ def test_jobs_are_matched_with_their_runs_and_others_begin(tmp_path: Path) -> No
     before = stopped_after(emulated, tmp_path / "runs", 2)
     assert is_earlier(emulated, before.manifest)
     left = left_of([emulated, silicon], [before])
-    assert [one.rest is None for one in left] == [False, True]
+    assert [job.rest is None for job in left] == [False, True]
     complete = run(left[0], tmp_path / "runs")
-    assert [one.name for one in left_of([emulated, silicon], [complete])] == [SILICON]
+    assert [job.name for job in left_of([emulated, silicon], [complete])] == [SILICON]

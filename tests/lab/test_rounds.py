@@ -34,9 +34,9 @@ def host_job(folder: Path, load: str = "", runs: int = 1) -> Job:
 
 
 def turns(jobs: list[Job]) -> list[Turn]:
-    found = [one.origin.turn for one in jobs if one.origin.turn is not None]
-    assert len(found) == len(jobs)
-    return found
+    planned = [job.origin.turn for job in jobs if job.origin.turn is not None]
+    assert len(planned) == len(jobs)
+    return planned
 
 
 def order(jobs: list[Job]) -> str:
@@ -45,23 +45,25 @@ def order(jobs: list[Job]) -> str:
 
 def test_rounds_are_in_alternating_order(tmp_path: Path) -> None:
     jobs = [host_job(tmp_path, load) for load in ("a", "b", "c")]
-    made = interleaved(jobs, 3)
-    assert order(made) == "a1 b1 c1 c2 b2 a2 a3 b3 c3"
-    assert [turn.place for turn in turns(made)] == [1, 2, 3] * 3
+    schedule = interleaved(jobs, 3)
+    assert order(schedule) == "a1 b1 c1 c2 b2 a2 a3 b3 c3"
+    assert [turn.place for turn in turns(schedule)] == [1, 2, 3] * 3
 
 
 def test_an_even_number_of_rounds_gives_all_variants_the_same_mean_position(tmp_path: Path) -> None:
-    made = interleaved([host_job(tmp_path, load) for load in "abcd"], 4)
+    schedule = interleaved([host_job(tmp_path, load) for load in "abcd"], 4)
     places: dict[str, list[int]] = {}
-    for index, turn in enumerate(turns(made)):
+    for index, turn in enumerate(turns(schedule)):
         places.setdefault(turn.variant, []).append(index)
-    assert len({sum(found) for found in places.values()}) == 1
+    assert len({sum(indices) for indices in places.values()}) == 1
 
 
 def test_a_variant_is_named_by_its_differences(tmp_path: Path) -> None:
-    one = host_job(tmp_path, "none")
-    assert [turn.variant for turn in turns(interleaved([one], 2))] == [str(HOST)] * 2
-    assert {turn.variant for turn in turns(interleaved([one, host_job(tmp_path, "disk")], 1))} == {
+    unloaded = host_job(tmp_path, "none")
+    assert [turn.variant for turn in turns(interleaved([unloaded], 2))] == [str(HOST)] * 2
+    assert {
+        turn.variant for turn in turns(interleaved([unloaded, host_job(tmp_path, "disk")], 1))
+    } == {
         "load none",
         "load disk",
     }
@@ -69,8 +71,8 @@ def test_a_variant_is_named_by_its_differences(tmp_path: Path) -> None:
 
 def test_a_repeatable_target_is_measured_once(tmp_path: Path) -> None:
     emulated = job(tmp_path, [Scripted([])])
-    made = interleaved([emulated, host_job(tmp_path)], 3)
-    assert [one.name.tier for one in made] == ["emulated", "host", "host", "host"]
+    schedule = interleaved([emulated, host_job(tmp_path)], 3)
+    assert [planned.name.tier for planned in schedule] == ["emulated", "host", "host", "host"]
 
 
 def test_the_same_variant_twice_is_refused(tmp_path: Path) -> None:
@@ -93,12 +95,12 @@ def test_ctrl_c_keeps_the_complete_rounds_and_compare_takes_them(tmp_path: Path)
     sides = [host_job(tmp_path, runs=5), dataclasses.replace(host_job(tmp_path, runs=5))]
     sides[1] = dataclasses.replace(sides[1], name=TargetName("other", "linux", "host"))
     stop = threading.Event()
-    made = run(interleaved(sides, 4), tmp_path / "out", StopIn(3, stop), stop)
-    assert not any(isinstance(result, KadenzError) for result in made)
+    results = run(interleaved(sides, 4), tmp_path / "out", StopIn(3, stop), stop)
+    assert not any(isinstance(result, KadenzError) for result in results)
     runs = [read_run(folder) for folder in sorted((tmp_path / "out").iterdir())]
     assert len(runs) == 5  # the first run of round 3, and no more
     left, right = two_variants(runs)
-    assert [one.manifest.round for one in left] == [1, 2] == [one.manifest.round for one in right]
+    assert [run.manifest.round for run in left] == [1, 2] == [run.manifest.round for run in right]
 
 
 class Refused(Scripted):
@@ -117,7 +119,7 @@ def test_a_job_that_this_machine_refuses_does_not_end_the_others(tmp_path: Path,
     full = OSError(28, "No space left on device", "/tmp/plan")
     jobs = [job(tmp_path, [Refused(full)]), job(tmp_path, [Scripted([WHOLE])])]
     name = HOST if tier == "host" else TargetName("freertos", "stm32f4", tier)
-    jobs = [dataclasses.replace(one, name=name) for one in jobs]
+    jobs = [dataclasses.replace(emulated, name=name) for emulated in jobs]
     refused, measured = run(jobs, tmp_path / "out", Progress(), threading.Event())
     assert isinstance(refused, KadenzError) and refused.__cause__ is full
     assert refused.message == f"{name}: /tmp/plan: No space left on device"

@@ -32,6 +32,6 @@ def test_a_point_may_be_silent_for_its_own_length(
     tier: str, params: dict[str, int], more: float, tmp_path: Path
 ) -> None:
     board = "linux" if tier == "host" else "stm32f4"
-    one = dataclasses.replace(job(tmp_path, [Scripted([])]), name=TargetName("k", board, tier))
+    silent = dataclasses.replace(job(tmp_path, [Scripted([])]), name=TargetName("k", board, tier))
     point = Point(10, "thread-metric/basic", 30, params=params)
-    assert silence_s(one, point) == pytest.approx(one.timeout_s + more)
+    assert silence_s(silent, point) == pytest.approx(silent.timeout_s + more)

@@ -123,12 +123,14 @@ def test_a_weak_load_of_the_rest_leaves_the_records_before_it(
             if record.id == 11:
                 stop.set()
 
-    one = loaded(tmp_path)
-    first = read_run(measure(one, tmp_path / "runs", Stops(), stop).folder)
+    under_load = loaded(tmp_path)
+    first = read_run(measure(under_load, tmp_path / "runs", Stops(), stop).folder)
     assert statuses(first) == {10: "ok", 11: "ok"}
     monkeypatch.setattr(AsIf, "strong", False)
-    rest = rest_of(one, first)
-    result = measure(replace(one, rest=rest), tmp_path / "runs", Progress(), threading.Event())
+    rest = rest_of(under_load, first)
+    result = measure(
+        replace(under_load, rest=rest), tmp_path / "runs", Progress(), threading.Event()
+    )
     assert statuses(read_run(result.folder)) == {10: "ok", 11: "ok", 12: "ok"}
 
 
@@ -139,8 +141,8 @@ def test_a_trace_that_disagrees_costs_its_own_record(tmp_path: Path) -> None:
     counts = {10: taken, 11: taken - 1, 12: taken}
     traces = {n: RecordSpans(n, np.arange(k, dtype=np.uint64), True) for n, k in counts.items()}
     target.records = traces  # type: ignore[attr-defined]
-    one = replace(job(tmp_path, [target]), instrument="scope")
-    result = measure(one, tmp_path / "runs", Progress(), threading.Event())
+    scoped = replace(job(tmp_path, [target]), instrument="scope")
+    result = measure(scoped, tmp_path / "runs", Progress(), threading.Event())
     run = read_run(result.folder)
     assert statuses(run) == {10: "ok", 11: "invalid", 12: "ok"}
     assert "the scope saw" in run.record(11).reason
@@ -154,8 +156,8 @@ NOTE = "no right to SCHED_FIFO: measured with SCHED_OTHER"
 def test_records_have_the_settings_and_warnings_of_their_target(
     tmp_path: Path, killed: bool
 ) -> None:
-    own = msgspec.structs.replace(hello(), settings={"policy": "other"})
-    messages: list[AnyMessage] = [own, Text(NOTE), *record(10), *record(11), *record(12)]
+    greeting = msgspec.structs.replace(hello(), settings={"policy": "other"})
+    messages: list[AnyMessage] = [greeting, Text(NOTE), *record(10), *record(11), *record(12)]
     line = on_the_line([*messages, Done(records=3, frames=len(messages) + 1)])
 
     class Ends(Progress):
@@ -164,8 +166,8 @@ def test_records_have_the_settings_and_warnings_of_their_target(
                 os._exit(9)
 
     def work() -> None:
-        one = job(tmp_path, [Scripted([line[at : at + 40] for at in range(0, len(line), 40)])])
-        measure(one, tmp_path / "runs", Ends(), threading.Event())
+        scripted = job(tmp_path, [Scripted([line[at : at + 40] for at in range(0, len(line), 40)])])
+        measure(scripted, tmp_path / "runs", Ends(), threading.Event())
 
     assert ends_at(10**9, work) is killed
     (folder,) = (tmp_path / "runs").iterdir()

@@ -22,29 +22,29 @@ def on_a_disk(folder: Path) -> Path:
 def left_behind(scratch: Path, owner: int | None = None) -> list[str]:
     """Processes that work below `scratch`, files there, control groups of the owner's loads."""
     mine = f"-{owner or os.getpid()}-"
-    found = [f"process {pid}" for pid in working_in(scratch)]
+    remains = [f"process {pid}" for pid in working_in(scratch)]
     # os.walk skips files that vanish during the walk; they were not left behind.
     for folder, folders, files in os.walk(scratch):
-        found += [f"{folder}/{n}" for n in folders + files if n.startswith(".kadenz-load-")]
+        remains += [f"{folder}/{n}" for n in folders + files if n.startswith(".kadenz-load-")]
     for folder, names, _ in os.walk("/sys/fs/cgroup"):
-        found += [
+        remains += [
             f"{folder}/{name}" for name in names if name.startswith("kadenz-load-") and mine in name
         ]
     mounts = Path("/proc/self/mounts").read_text().splitlines()
-    return found + [f"mount {line}" for line in mounts if str(scratch) in line]
+    return remains + [f"mount {line}" for line in mounts if str(scratch) in line]
 
 
 def working_in(scratch: Path) -> list[int]:
     """Processes whose working directory is a load's scratch folder, even a removed one."""
-    found = []
+    pids = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
         try:
             where = str(link.readlink())
         except OSError:
             continue
         if where.startswith(f"{scratch}/") and "/.kadenz-load-" in where:
-            found.append(int(link.parent.name))
-    return found
+            pids.append(int(link.parent.name))
+    return pids
 
 
 def names_in(scratch: Path) -> set[str]:

@@ -15,9 +15,9 @@ def machine(root: Path, groups: str, mounts: str) -> None:
 
 
 def folders(root: Path) -> list[tuple[str, str]]:
-    found = memory_groups("kadenz-load-1", 4096, root=root)
-    assert all(group["limit"] == "4096" for group in found)
-    return [(group["folder"].removeprefix(str(root)), group["limit_file"]) for group in found]
+    groups = memory_groups("kadenz-load-1", 4096, root=root)
+    assert all(group["limit"] == "4096" for group in groups)
+    return [(group["folder"].removeprefix(str(root)), group["limit_file"]) for group in groups]
 
 
 def test_version_1_limits_memory_below_the_own_group(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ def as_if(monkeypatch: pytest.MonkeyPatch, name: str, **changes: object) -> None
 
 
 def started(name: str, folder: Path, said: list[str] | None = None, **options: bool) -> RunningLoad:
-    words = said if said is not None else []
-    return RunningLoad(name, Options(**options), folder, words.append)  # type: ignore[arg-type]
+    messages = said if said is not None else []
+    return RunningLoad(name, Options(**options), folder, messages.append)  # type: ignore[arg-type]
 
 
 def test_an_effective_load_is_stored_with_its_rates(

@@ -39,10 +39,10 @@ STUBBORN = (
 
 
 def spec(folder: Path, *commands: list[str], grouped: bool = False) -> dict[str, Any]:
-    own = f"{os.getpid()}-0-{folder.name}"
+    name = f"{os.getpid()}-0-{folder.name}"
     return {
-        "folder": str(folder / f".kadenz-load-{own}"),
-        "groups": memory_groups(f"kadenz-load-{own}", 64 << 20) if grouped else [],
+        "folder": str(folder / f".kadenz-load-{name}"),
+        "groups": memory_groups(f"kadenz-load-{name}", 64 << 20) if grouped else [],
         "cpus": sorted(os.sched_getaffinity(0)),
         "user": user_without_rights(),
         "programs": [

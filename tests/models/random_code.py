@@ -16,7 +16,7 @@ _BY_REGISTER = ("add", "sub", "xor", "or", "and", "sll", "srl", "sra", "slt", "s
 _PRODUCTS = ("mul", "mulh", "mulhu", "mulhsu")
 _QUOTIENTS = ("div", "divu", "rem", "remu")
 _BRANCHES = ("beq", "bne", "blt", "bge", "bltu", "bgeu")
-_WORDS = 16  # of the memory at s3
+_MEMORY_WORDS = 16  # of the memory at s3
 
 
 def _compute(random: Random) -> str:
@@ -37,7 +37,7 @@ def _compute(random: Random) -> str:
 def _access(random: Random) -> str:
     sizes = {"lw": 4, "lh": 2, "lbu": 1, "sw": 4, "sh": 2, "sb": 1}
     name = random.choice([*sizes])
-    offset = random.randrange(0, 4 * _WORDS, sizes[name])
+    offset = random.randrange(0, 4 * _MEMORY_WORDS, sizes[name])
     return f"{name} {random.choice(_REGISTERS)}, {offset}(s3)"
 
 
@@ -63,8 +63,8 @@ def _ahead(random: Random) -> str:
 def span(random: Random) -> str:
     """The code of one span, without its marks."""
     kinds = (_compute, _access, _multiply, _divide, _ahead)
-    made = random.choices(kinds, weights=(10, 5, 2, 1, 4), k=random.randint(4, 24))
-    return "\n    ".join(one(random) for one in made)
+    pieces = random.choices(kinds, weights=(10, 5, 2, 1, 4), k=random.randint(4, 24))
+    return "\n    ".join(piece(random) for piece in pieces)
 
 
 def program(spans: list[str]) -> str:
@@ -105,5 +105,5 @@ _start:
 kdz_scope_marker:
     .space 4
 words:
-    .space {4 * _WORDS}
+    .space {4 * _MEMORY_WORDS}
 """

@@ -23,13 +23,13 @@ MODELLED = {
 
 def of_the_sources(board: str) -> int:
     """KDZ_CORE_HZ, from what defines it: the board's own timer, an FE310's PLL, a simulated SoC."""
-    own = (ROOT / "boards" / board / "board.cmake").read_text()
-    if timer := re.search(r"KDZ_BOARD_TIMER_HZ=(\d+)u", own):
+    board_file = (ROOT / "boards" / board / "board.cmake").read_text()
+    if timer := re.search(r"KDZ_BOARD_TIMER_HZ=(\d+)u", board_file):
         return int(timer[1])
-    if pll := re.search(r"kdz_fe310\((\d+) ", own):
+    if pll := re.search(r"kdz_fe310\((\d+) ", board_file):
         return 4_000_000 * int(pll[1])
     softcore = (ROOT / "boards/softcore/include/kdz_core_hz.h").read_text()
-    assert "softcore.cmake" in own
+    assert "softcore.cmake" in board_file
     (hz,) = re.findall(r"KDZ_CORE_HZ (\d+)u", softcore)
     return int(hz)
 

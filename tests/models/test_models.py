@@ -75,8 +75,8 @@ ACCELERATOR = {
 NO_ACCELERATOR = [(8, 15), (7, 12), (8, 14)] * 3
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
 def assemble(machine: Machine, flags: list[str], folder: Path, source: Path | None = None) -> Path:
@@ -110,11 +110,11 @@ IBEX_FLAGS = (
 def on_ibex(elf: Path, folder: Path) -> RecordSpans:
     """Record 7 of a program on the Verilog."""
     core, trace = rtl_core.build("ibex"), folder / "rtl.trace"
-    words = ["--elf", str(elf), "--trace", str(trace), "--cycle-limit", "1000000"]
-    words += ["--watch", hex(scope_plugin.marker_address(elf))]
+    options = ["--elf", str(elf), "--trace", str(trace), "--cycle-limit", "1000000"]
+    options += ["--watch", hex(scope_plugin.marker_address(elf))]
     for memory in ("rom:0x80000000:0x40000:0", "ram:0x80040000:0x40000:0"):
-        words += ["--memory", memory]
-    subprocess.run([str(core.program), *words], check=True, timeout=60)
+        options += ["--memory", memory]
+    subprocess.run([str(core.program), *options], check=True, timeout=60)
     return split_records(read_trace(trace))[7]
 
 
@@ -169,12 +169,12 @@ def test_vexriscv_costs_what_its_verilog_takes(tmp_path: Path) -> None:
     assert "12 traps entered, 12 left" in said
     devices = {"MSIP": 0xF0010000, "FINISHER": 0xF0020000}
     elf, trace = vexriscv_elf(0x40000000, devices, tmp_path / "own"), tmp_path / "rtl.trace"
-    words = ["--elf", str(elf), "--trace", str(trace), "--cycle-limit", "1000000"]
-    words += ["--watch", hex(scope_plugin.marker_address(elf))]
-    words += ["--uart", "0xf0000000", "--clint", "0xf0010000", "--finisher", "0xf0020000"]
+    options = ["--elf", str(elf), "--trace", str(trace), "--cycle-limit", "1000000"]
+    options += ["--watch", hex(scope_plugin.marker_address(elf))]
+    options += ["--uart", "0xf0000000", "--clint", "0xf0010000", "--finisher", "0xf0020000"]
     for memory in ("rom:0x40000000:0x40000:0", "ram:0x40040000:0x40000:0"):
-        words += ["--memory", memory]
-    subprocess.run([str(rtl_core.build("vexriscv-imac").program), *words], check=True, timeout=60)
+        options += ["--memory", memory]
+    subprocess.run([str(rtl_core.build("vexriscv-imac").program), *options], check=True, timeout=60)
     verilog = split_records(read_trace(trace))[7]
     exact = verilog.spans.reshape(-1, EXECUTIONS)
     ours = record.spans.reshape(-1, EXECUTIONS)
@@ -243,14 +243,14 @@ def test_cortex_m4_costs_what_arm_says(arm_elf: Path, tmp_path: Path) -> None:
 
 
 def test_wait_states_of_the_flash_widen_the_interval(arm_elf: Path, tmp_path: Path) -> None:
-    found = []
+    intervals = []
     for wait in (0, (0, 5), 5):
         given = TimingModel(name="cortex-m4", parameters={"flash_wait": wait})
         model = timing_model.model("stm32f4", given)
         record, _ = modelled(ARM, "cortex-m4", arm_elf, tmp_path, *model.arguments)
         assert record.interval is not None
-        found.append(record.interval)
-    none, between, five = found
+        intervals.append(record.interval)
+    none, between, five = intervals
     assert np.array_equal(between[0], none[0]) and np.array_equal(between[1], five[1])
     assert np.all(five[0] >= none[0]) and np.any(five[0] > none[0])
     jumps = 11  # the span with two of them, in lines that were prefetched
@@ -275,8 +275,8 @@ def ends_of(
 
 
 def test_floats_are_saved_when_a_handler_uses_them(state_elf: Path, tmp_path: Path) -> None:
-    found, said = ends_of(state_elf, tmp_path, {"flash_wait": 0})
-    assert found[: len(LAZY_FLOATS)] == LAZY_FLOATS
+    ends, said = ends_of(state_elf, tmp_path, {"flash_wait": 0})
+    assert ends[: len(LAZY_FLOATS)] == LAZY_FLOATS
     assert "5 traps entered, 5 left" in said
 
 
@@ -292,29 +292,29 @@ EXTERNAL = {
 def test_data_outside_the_chip_waits_for_each_transfer(
     bits: int, arm_elf: Path, tmp_path: Path
 ) -> None:
-    found, _ = ends_of(
+    ends, _ = ends_of(
         arm_elf, tmp_path, {"flash_wait": 0, "external_wait": 10, "external_bits": bits}
     )
-    assert {span: found[span] for span in EXTERNAL[bits]} == EXTERNAL[bits]
+    assert {span: ends[span] for span in EXTERNAL[bits]} == EXTERNAL[bits]
 
 
 @pytest.mark.parametrize("kept", [*ACCELERATOR])
 def test_the_accelerator_keeps_the_lines_that_the_manual_says(
     kept: tuple[int, int], state_elf: Path, tmp_path: Path
 ) -> None:
-    found, _ = ends_of(state_elf, tmp_path, {"flash_wait": 5, "prefetch_kept": kept})
-    assert found[len(LAZY_FLOATS) :] == ACCELERATOR[kept]
+    ends, _ = ends_of(state_elf, tmp_path, {"flash_wait": 5, "prefetch_kept": kept})
+    assert ends[len(LAZY_FLOATS) :] == ACCELERATOR[kept]
 
 
 def test_without_the_accelerator_every_line_waits(state_elf: Path, tmp_path: Path) -> None:
-    found, _ = ends_of(state_elf, tmp_path, {"flash_wait": 5, "accelerator": 0})
-    assert found[len(LAZY_FLOATS) :] == NO_ACCELERATOR
+    ends, _ = ends_of(state_elf, tmp_path, {"flash_wait": 5, "accelerator": 0})
+    assert ends[len(LAZY_FLOATS) :] == NO_ACCELERATOR
 
 
 def test_a_missing_parameter_is_named(arm_elf: Path, tmp_path: Path) -> None:
     library = timing_model.plugin("cortex-m4", ARM.emulator)
-    for words, message in (([], "needs refill=CYCLES"), (["refill=3:1"], "unknown argument")):
-        arguments = scope_plugin.arguments(library, arm_elf, tmp_path / "trace", words)
+    for options, message in (([], "needs refill=CYCLES"), (["refill=3:1"], "unknown argument")):
+        arguments = scope_plugin.arguments(library, arm_elf, tmp_path / "trace", options)
         answer = subprocess.run(
             command(ARM, arm_elf, arguments), capture_output=True, text=True, check=False
         )
@@ -342,8 +342,8 @@ BENCHES = (
 )
 
 
-def _run(output: Path, *words: str) -> Run:
-    answer = kadenz("run", *BENCHES, "--set", "samples=12", "--output", str(output), *words)
+def _run(output: Path, *options: str) -> Run:
+    answer = kadenz("run", *BENCHES, "--set", "samples=12", "--output", str(output), *options)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([output])
     return run
@@ -351,8 +351,8 @@ def _run(output: Path, *words: str) -> Run:
 
 @pytest.fixture(scope="module")
 def ibex_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    words = ("--target", "freertos/ibex@emulated", "--instrument", "model")
-    return _run(tmp_path_factory.mktemp("model"), *words)
+    options = ("--target", "freertos/ibex@emulated", "--instrument", "model")
+    return _run(tmp_path_factory.mktemp("model"), *options)
 
 
 _TICK = 100  # cycles, at least, that a tick adds to a span
@@ -364,8 +364,8 @@ _TICK = 100  # cycles, at least, that a tick adds to a span
 def test_every_span_is_near_the_verilog(
     board: str, median: float, most: float, ibex_run: Run, tmp_path: Path
 ) -> None:
-    words = ("--target", f"freertos/{board}@emulated", "--instrument", "model")
-    model = ibex_run if board == "ibex" else _run(tmp_path / "model", *words)
+    options = ("--target", f"freertos/{board}@emulated", "--instrument", "model")
+    model = ibex_run if board == "ibex" else _run(tmp_path / "model", *options)
     exact = _run(tmp_path / "rtl", "--target", f"freertos/{board}@rtl", "--instrument", "scope")
     records = {record.bench: record for record in exact.manifest.records}
     errors = {}

@@ -18,9 +18,9 @@ BENCHES = ("basic", "cooperative", "preemptive", "interrupt", "message", "synchr
 LENGTH = ("--quick", "--set", "window_us=2000", "--set", "samples=3")
 
 
-def measured(folder: Path, target: str, *words: str) -> RunResult:
+def measured(folder: Path, target: str, *options: str) -> RunResult:
     names = [f"thread-metric/{name}" for name in BENCHES]
-    asked = ["run", *names, "--target", target, "--output", str(folder), *LENGTH, *words]
+    asked = ["run", *names, "--target", target, "--output", str(folder), *LENGTH, *options]
     answer = CliRunner().invoke(cli, asked, standalone_mode=False)
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([folder])

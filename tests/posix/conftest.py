@@ -96,7 +96,7 @@ def _until_begun(process: subprocess.Popen[bytes]) -> bytes:
     decoder, said = Decoder(), b""
     while piece := os.read(process.stdout.fileno(), 65536):
         said += piece
-        received = [one for one in decoder.feed(piece) if isinstance(one, Received)]
-        if any(isinstance(one.message, Begin) for one in received):
+        received = [item for item in decoder.feed(piece) if isinstance(item, Received)]
+        if any(isinstance(item.message, Begin) for item in received):
             return said
     raise AssertionError("it ended before it began a record")

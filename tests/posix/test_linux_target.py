@@ -178,9 +178,11 @@ def test_frames_do_not_go_to_a_terminal(program: Path) -> None:
     assert b"redirect" in answer.stderr
 
 
-@pytest.mark.parametrize("words", [["--alow"], ["--allow"], ["--allow", "realtime"]])
-def test_an_unknown_option_or_name_is_a_usage_error(program: Path, words: list[str]) -> None:
-    answer = subprocess.run([program, *words], capture_output=True, check=False, timeout=PATIENCE_S)
+@pytest.mark.parametrize("options", [["--alow"], ["--allow"], ["--allow", "realtime"]])
+def test_an_unknown_option_or_name_is_a_usage_error(program: Path, options: list[str]) -> None:
+    answer = subprocess.run(
+        [program, *options], capture_output=True, check=False, timeout=PATIENCE_S
+    )
     assert answer.returncode == 2
     assert b"--allow no-realtime" in answer.stderr
 

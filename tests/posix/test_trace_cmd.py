@@ -49,15 +49,17 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("trace-cmd") is None:
         pytest.skip("no trace-cmd here")
     file = tmp_path_factory.mktemp("recording") / "trace.dat"
-    words = ["unshare", "-m", "sh", "-c", RECORD, "record", str(file)]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+    command = ["unshare", "-m", "sh", "-c", RECORD, "record", str(file)]
+    answer = subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=PATIENCE_S
+    )
     if answer.returncode != 0:
         pytest.skip(f"no tracefs here, or no right to use it: {answer.stderr.strip()}")
     return file
 
 
-def kadenz(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *map(str, words)]
+def kadenz(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from kadenz.cli import main; main()", *map(str, arguments)]
     root = inventory.root()
     return subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd=root
@@ -73,12 +75,14 @@ def test_the_program_executes_sleeps_and_executes(recording: Path, tmp_path: Pat
     assert all(Path(f"{stem}{end}").is_file() for end in (".trace.json", ".vcd", ".svg"))
     timeline = recorded_timeline(events_of(trace_cmd.reported(recording)), "trace.dat")
     assert timeline is not None
-    (thread,) = (one for one in timeline.tracks if one.kind == "thread")
+    (thread,) = (track for track in timeline.tracks if track.kind == "thread")
     assert thread.name == "sleep"
     pauses = [b.begin - a.end for a, b in zip(thread.slices, thread.slices[1:], strict=False)]
     assert max(pauses) >= 19_000_000, pauses  # ns
     drawn = json.loads(Path(f"{stem}.trace.json").read_text())["traceEvents"]
-    assert sum(one["ph"] == "X" and one["cat"] == "thread" for one in drawn) == len(thread.slices)
+    assert sum(event["ph"] == "X" and event["cat"] == "thread" for event in drawn) == len(
+        thread.slices
+    )
 
 
 @pytest.mark.machine
@@ -87,10 +91,10 @@ def test_the_call_in_which_it_sleeps_is_named(recording: Path) -> None:
         pytest.skip("this Linux has no events of system calls (CONFIG_FTRACE_SYSCALLS)")
     timeline = recorded_timeline(events_of(trace_cmd.reported(recording)), "trace.dat")
     assert timeline is not None
-    calls = [one for track in timeline.tracks if track.kind == "call" for one in track.slices]
-    (slept,) = (one for one in calls if one.name == "clock_nanosleep")
+    calls = [call for track in timeline.tracks if track.kind == "call" for call in track.slices]
+    (slept,) = (call for call in calls if call.name == "clock_nanosleep")
     assert slept.end - slept.begin >= 19_000_000  # ns
-    assert {"openat", "mmap", "close"} <= {one.name for one in calls}
+    assert {"openat", "mmap", "close"} <= {call.name for call in calls}
 
 
 @pytest.mark.machine
@@ -104,7 +108,7 @@ def test_a_file_that_is_cut_off_is_refused_with_its_place(
     answer = kadenz("trace", cut)
     assert answer.returncode == 2
     assert "before its index at byte" in answer.stderr, answer.stderr
-    assert [one.name for one in tmp_path.iterdir()] == ["cut.dat"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cut.dat"]
 
 
 def test_calls_are_named_as_in_tracefs() -> None:

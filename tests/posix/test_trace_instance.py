@@ -20,7 +20,7 @@ from tests.waiting import wait_for
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def instances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of instances. The kernel removes an instance with its files, here rm does."""
     monkeypatch.setattr(tracefs, "PLACES", (tmp_path,))
     monkeypatch.setattr(tracefs, "_WATCHER", tracefs._WATCHER.replace("rmdir", "rm -r"))
@@ -71,45 +71,45 @@ def runs(pid: str) -> bool:
 
 @pytest.mark.parametrize("how", [is_killed, is_interrupted, finds_no_memory])
 def test_a_lab_that_ends_before_its_watcher_leaves_no_instance(
-    made: Path, how: Callable[[], None]
+    instances: Path, how: Callable[[], None]
 ) -> None:
-    ends_at_the_watcher(how, made.parent / "watcher", after=False)
-    assert list(made.iterdir()) == []
+    ends_at_the_watcher(how, instances.parent / "watcher", after=False)
+    assert list(instances.iterdir()) == []
 
 
 @pytest.mark.parametrize("how", [is_killed, is_interrupted])
 def test_a_lab_that_ends_after_it_started_its_watcher_leaves_no_instance(
-    made: Path, how: Callable[[], None]
+    instances: Path, how: Callable[[], None]
 ) -> None:
     """The watcher makes the instance and removes it, even if nobody hears of it."""
-    before, said = made.stat().st_mtime_ns, made.parent / "watcher"
+    before, said = instances.stat().st_mtime_ns, instances.parent / "watcher"
     ends_at_the_watcher(how, said, after=True)
     wait_for(lambda: not runs(said.read_text()))
-    assert made.stat().st_mtime_ns != before and list(made.iterdir()) == []
+    assert instances.stat().st_mtime_ns != before and list(instances.iterdir()) == []
 
 
 def test_without_a_watcher_there_is_no_instance_and_no_error(
-    made: Path, monkeypatch: pytest.MonkeyPatch
+    instances: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tracefs, "_watcher", lambda folder: finds_no_memory())
     with tracefs.traced(True) as trace:
         assert trace is None
-    assert list(made.iterdir()) == []
+    assert list(instances.iterdir()) == []
 
 
-def test_an_instance_of_somebody_else_is_left(made: Path) -> None:
-    other = made / f"kadenz-{os.getpid()}"
+def test_an_instance_of_somebody_else_is_left(instances: Path) -> None:
+    other = instances / f"kadenz-{os.getpid()}"
     other.mkdir()
     with tracefs.traced(True) as trace:
         assert trace is None
     assert other.is_dir()
 
 
-def test_an_instance_lives_as_long_as_it_is_used(made: Path) -> None:
+def test_an_instance_lives_as_long_as_it_is_used(instances: Path) -> None:
     with tracefs.traced(True) as trace:
         assert trace is not None and trace.folder.is_dir()
         assert os.environ[tracefs.ENVIRONMENT] == str(trace.folder)
-    assert list(made.iterdir()) == [] and tracefs.ENVIRONMENT not in os.environ
+    assert list(instances.iterdir()) == [] and tracefs.ENVIRONMENT not in os.environ
 
 
 def test_a_linux_without_tracefs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

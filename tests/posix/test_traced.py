@@ -106,8 +106,8 @@ def test_a_killed_lab_leaves_no_trace_running() -> None:
 def traced_run(bench: str, output: Path) -> Path:
     """The folder of a run of five samples, traced on this Linux."""
     command = [sys.executable, "-c", "from kadenz.cli import main; main()", "trace"]
-    words = [bench, "--target", "posix/linux@host", "--set", "samples=5"]
-    with inside(*command, *words, "--output", output, stderr=subprocess.PIPE) as process:
+    arguments = [bench, "--target", "posix/linux@host", "--set", "samples=5"]
+    with inside(*command, *arguments, "--output", output, stderr=subprocess.PIPE) as process:
         said, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, errors
     assert "task 1" in said
@@ -119,9 +119,9 @@ def timeline_with_samples_of(folder: Path) -> Timeline:
     """The only timeline. Its samples are those of the run, to the nanosecond."""
     run = read_run(folder)
     (timeline,) = timelines_of(run)
-    (samples,) = [one.slices for one in timeline.tracks if one.kind == "sample"]
-    shown = [one.end - one.begin for one in samples]
-    (record,) = [one for one in run.manifest.records if not one.bench.startswith("clock/")]
+    (samples,) = [track.slices for track in timeline.tracks if track.kind == "sample"]
+    shown = [sample.end - sample.begin for sample in samples]
+    (record,) = [entry for entry in run.manifest.records if not entry.bench.startswith("clock/")]
     assert shown == run.samples(record, 0).tolist()
     return timeline
 
@@ -130,9 +130,11 @@ def test_a_timeline_of_this_linux_has_the_threads_of_the_benchmark(tmp_path: Pat
     before = instances()
     folder = traced_run("itc/message-queue", tmp_path)
     timeline = timeline_with_samples_of(folder)
-    executed = {one.name: one.slices for one in timeline.tracks if one.kind == "thread"}
+    executed = {thread.name: thread.slices for thread in timeline.tracks if thread.kind == "thread"}
     assert len(executed["task 1"]) >= 5 and len(executed["task 2"]) >= 5
-    calls = {one.name for track in timeline.tracks if track.kind == "call" for one in track.slices}
+    calls = {
+        call.name for track in timeline.tracks if track.kind == "call" for call in track.slices
+    }
     assert {"mq_timedsend", "mq_timedreceive"} <= calls
     assert read_run(folder).manifest.target.instrument == "ftrace"
     files = {file.name.partition(".")[2] for file in (folder / "timelines").iterdir()}

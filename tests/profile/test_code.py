@@ -91,9 +91,9 @@ def test_instructions_are_told_apart(
     tmp_path: Path,
 ) -> None:
     elf = assembled(machine, text, tmp_path)
-    found = disassemble(elf, objdump(board), Elf(elf).machine)
-    in_order = [found[address] for address in sorted(found)][: len(kinds)]
-    assert [(one.kind, one.flow) for one in in_order] == kinds
+    decoded = disassemble(elf, objdump(board), Elf(elf).machine)
+    in_order = [decoded[address] for address in sorted(decoded)][: len(kinds)]
+    assert [(instruction.kind, instruction.flow) for instruction in in_order] == kinds
 
 
 def test_a_stripped_image_is_refused(tmp_path: Path) -> None:

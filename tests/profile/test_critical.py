@@ -30,8 +30,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     answer = kadenz("profile", "critical", *targets, *settings)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "longest sections that nothing preempts" in answer.stdout
-    found = [read_run(file.parent) for file in folder.glob("*/run.json")]
-    return {run.manifest.target.board: run for run in found}
+    profiled = [read_run(file.parent) for file in folder.glob("*/run.json")]
+    return {run.manifest.target.board: run for run in profiled}
 
 
 def sections(run: Run, bench: str, kind: str) -> list[tuple[Profile, MaskedEntry]]:
@@ -72,16 +72,16 @@ def test_every_service_has_its_sections(board: str, runs: dict[str, Run]) -> Non
         masked, locked, held = (longest(run, bench, kind) for kind in ("masked", "locked", "held"))
         assert masked > 0, bench
         assert held >= max(masked, locked), bench
-    made = table_of_sections(read_profiles(run))
-    assert made is not None
-    assert {row[0].text for row in made.rows} == {bench.partition("/")[2] for bench in benches}
+    table = table_of_sections(read_profiles(run))
+    assert table is not None
+    assert {row[0].text for row in table.rows} == {bench.partition("/")[2] for bench in benches}
 
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_the_scheduler_is_locked_where_freertos_locks_it(board: str, runs: dict[str, Run]) -> None:
     """xTaskDelayUntil suspends the scheduler; a give without a waiter does not."""
-    found = sections(runs[board], "critical/sleep", "locked")
-    names = {profile.functions[n].name for profile, entry in found for n in entry.path}
+    locked = sections(runs[board], "critical/sleep", "locked")
+    names = {profile.functions[n].name for profile, entry in locked for n in entry.path}
     assert "xTaskDelayUntil" in names
     assert sections(runs[board], "critical/semaphore-take", "locked") == []
 
@@ -102,17 +102,19 @@ def test_a_section_is_part_of_its_call(board: str, runs: dict[str, Run]) -> None
     run = runs[board]
     for profile in read_profiles(run):
         if profile.bench.startswith("critical/"):
-            for one in profile.lanes[0].views:
-                assert sum(e.instructions * e.times for e in one.held) < one.instructions
+            for lane_view in profile.lanes[0].views:
+                assert (
+                    sum(e.instructions * e.times for e in lane_view.held) < lane_view.instructions
+                )
 
 
 def test_a_budget_takes_the_longest_section_of_all(runs: dict[str, Run]) -> None:
     run = runs["stm32f4"]
-    found = longest_section([run])
-    assert found is not None
-    assert found.source.startswith("critical/")
+    section = longest_section([run])
+    assert section is not None
+    assert section.source.startswith("critical/")
     benches = {profile.bench for profile in read_profiles(run)}
-    assert found.ticks == max(longest(run, b, "held") for b in benches if b[:4] == "crit")
+    assert section.ticks == max(longest(run, b, "held") for b in benches if b[:4] == "crit")
 
 
 def test_without_the_scope_it_is_n_a() -> None:

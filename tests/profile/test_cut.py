@@ -21,11 +21,11 @@ def paths(*spans: int) -> Paths:
 
 
 def test_records_before_a_cut_keep_their_paths() -> None:
-    found = regions_of(paths(5, 6, 7), {10: record(10, 5, 6), 11: record(11, 7, 8)})
-    number, regions = next(found)
+    records = regions_of(paths(5, 6, 7), {10: record(10, 5, 6), 11: record(11, 7, 8)})
+    number, regions = next(records)
     assert (number, len(regions)) == (10, 2)
     with pytest.raises(ScopeDamaged, match="record 11: sample 1 has 8 .* and no path"):
-        next(found)
+        next(records)
 
 
 def test_a_path_of_another_length_is_named() -> None:

@@ -62,8 +62,8 @@ def test_a_name_is_an_array_or_a_pointer(debug: DebugInfo) -> None:
 
 
 def test_the_source_that_defines_a_variable(debug: DebugInfo, tmp_path: Path) -> None:
-    found = debug.definition("running")
-    assert found is not None and found.name == "kernel.c"
+    source = debug.definition("running")
+    assert source is not None and source.name == "kernel.c"
     (tmp_path / "two.c").write_text(DECLARED_BEFORE)
     command = [str(require("arm-none-eabi-gcc")), "-g", "-c", "two.c", "-o", "two.o"]
     subprocess.run(command, cwd=tmp_path, check=True)

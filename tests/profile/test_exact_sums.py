@@ -35,8 +35,8 @@ _IN_TURN = "thread-metric/cooperative-sampled"
 _SCOPE_ALONE = "critical/"  # n/a with the counter
 
 
-def _kadenz(*words: str) -> str:
-    answer = kadenz(*words)
+def _kadenz(*arguments: str) -> str:
+    answer = kadenz(*arguments)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     return answer.stdout
 
@@ -52,13 +52,13 @@ def runs(
     target = f"freertos/{request.param}@emulated"
     known = catalog_of(parse_target(target)).benches
     benches = [b.name for b in known if not b.reason]
-    words = ["--target", target]
-    words += ["--set", f"samples={SAMPLES}", "--set", f"iterations={ITERATIONS}"]
-    words += ["--set", f"window_us={WINDOW_US}"]
+    settings = ["--target", target]
+    settings += ["--set", f"samples={SAMPLES}", "--set", f"iterations={ITERATIONS}"]
+    settings += ["--set", f"window_us={WINDOW_US}"]
     folders: list[Run] = []
     for command in ("profile", "run"):
         output = tmp_path_factory.mktemp(f"{request.param}-{command}")
-        _kadenz(command, *benches, *words, "--output", str(output))
+        _kadenz(command, *benches, *settings, "--output", str(output))
         (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
         folders.append(read_run(folder))
         # The counter need not measure what is n/a under the scope: task sets.
@@ -82,9 +82,9 @@ def test_parts_kinds_and_functions_add_up_to_the_sample(
     for profile in profiles:
         record = scoped.record(profile.record)
         for number, lane in enumerate(record.series):
-            found = next(one for one in profile.lanes if one.lane == lane.name)
+            profiled = next(candidate for candidate in profile.lanes if candidate.lane == lane.name)
             samples = scoped.samples(record, number).astype(np.int64)
-            for view in found.views:
+            for view in profiled.views:
                 wanted = int(samples.sum() if view.sample < 0 else samples[view.sample])
                 where = f"{profile.bench} {lane.name} {view.name}"
                 assert view.instructions == wanted, where
@@ -134,15 +134,15 @@ def test_the_difference_of_two_samples_is_that_of_their_functions(
         for lane in profile.lanes:
             views = {view.name: view for view in lane.views}
             typical, slowest = views["typical"], views["slowest"]
-            found = difference((profile, typical), (profile, slowest))
+            differences = difference((profile, typical), (profile, slowest))
             more = slowest.instructions - typical.instructions
-            assert sum(one.more for one in found) == more, profile.bench
+            assert sum(function.more for function in differences) == more, profile.bench
 
 
 def test_the_switches_of_a_queue_are_found_on_both_boards(
     runs: tuple[Run, Run, list[Profile]],
 ) -> None:
-    profile = next(one for one in runs[2] if one.bench == "itc/queue")
+    profile = next(candidate for candidate in runs[2] if candidate.bench == "itc/queue")
     typical = next(v for v in profile.lanes[0].views if v.name == "typical")
     assert sum(typical.exceptions.values()) == typical.returns == 2
     names = {";".join(profile.functions[n].name for n in stack.path) for stack in typical.stacks}
@@ -153,6 +153,6 @@ def test_the_switches_of_a_queue_are_found_on_both_boards(
 
 
 def test_an_interrupt_is_a_part_of_its_own(runs: tuple[Run, Run, list[Profile]]) -> None:
-    profile = next(one for one in runs[2] if one.bench == "irq/to-task")
+    profile = next(candidate for candidate in runs[2] if candidate.bench == "irq/to-task")
     typical = next(v for v in profile.lanes[0].views if v.name == "typical")
     assert by_part(profile, typical).get("interrupt", 0) > 0

@@ -53,7 +53,7 @@ def test_every_instruction_has_its_call_path(
     code = Code(Elf(elf), "hifive1-revb")
     effect = Walker(Program(code, paths), core_of("riscv")).walk(region.path)
     assert sum(effect.instructions.values()) == paths.span(region) > 10
-    names = {";".join(one.name for one in node.path()) for node in effect.instructions}
+    names = {";".join(frame.name for frame in node.path()) for node in effect.instructions}
     assert names == expected
     starts = [node.function.start for node in effect.instructions]
     assert bool(code.lines(starts)) == ("-g" in flags.split())

@@ -20,10 +20,10 @@ TARGET = "freertos/stm32f4@emulated"
 PLANTED = 7
 
 
-def profiled(output: Path, *words: str) -> Path:
+def profiled(output: Path, *options: str) -> Path:
     """Profiles itc/queue; the run folder."""
     settings = ["--target", TARGET, "--set", "samples=5", "--output", str(output)]
-    answer = kadenz("profile", "itc/queue", *settings, *words)
+    answer = kadenz("profile", "itc/queue", *settings, *options)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
     return folder
@@ -78,8 +78,8 @@ def test_files_for_other_programs_have_the_same_sum(pinned: Path) -> None:
 
 def test_the_report_has_the_flame_graph_of_the_typical_sample(pinned: Path, tmp_path: Path) -> None:
     figures = tmp_path / "figures"
-    words = ["--output", str(tmp_path / "report.html"), "--figures", str(figures)]
-    answer = kadenz("report", str(pinned), *words)
+    options = ["--output", str(tmp_path / "report.html"), "--figures", str(figures)]
+    answer = kadenz("report", str(pinned), *options)
     assert answer.returncode == 0, answer.stderr
     page = (tmp_path / "report.html").read_text()
     assert "Where the instructions go" in page and "Who ran when" not in page
@@ -99,13 +99,13 @@ def typical(folder: Path) -> int:
     """Instructions of the typical sample."""
     profile = json.loads((folder / "profiles" / "00010-itc-queue.profile.json").read_text())
     views = profile["lanes"][0]["views"]
-    return int(next(one for one in views if one["name"] == "typical")["instructions"])
+    return int(next(view for view in views if view["name"] == "typical")["instructions"])
 
 
 def test_a_core_with_primask_alone_shows_each_critical_section(tmp_path: Path) -> None:
     """Armv6-M has no BASEPRI. Leaving a section takes the pending switch, which has its own."""
-    words = ("--target", "freertos/microbit@emulated", "--set", "samples=5")
-    answer = kadenz("profile", "itc/queue", *words, "--output", str(tmp_path))
+    options = ("--target", "freertos/microbit@emulated", "--set", "samples=5")
+    answer = kadenz("profile", "itc/queue", *options, "--output", str(tmp_path))
     assert answer.returncode == 0, answer.stdout + answer.stderr
     off = answer.stdout.partition("Interrupts off")[2].partition("Scheduler locked")[0]
     ends = re.findall(r"^typical .*?(\w+)  +(\w+) \(", off, re.MULTILINE)
@@ -148,11 +148,11 @@ def test_a_damaged_profile_is_named(pinned: Path, tmp_path: Path) -> None:
 
 
 def test_a_window_too_long_for_a_profile_is_refused_and_its_remedy_works(tmp_path: Path) -> None:
-    words = ["profile", "thread-metric/basic", "--target", "freertos/stm32f4@emulated"]
-    words += ["--quick", "--set", "samples=2", "--output", str(tmp_path)]
-    refused = kadenz(*words)
+    arguments = ["profile", "thread-metric/basic", "--target", "freertos/stm32f4@emulated"]
+    arguments += ["--quick", "--set", "samples=2", "--output", str(tmp_path)]
+    refused = kadenz(*arguments)
     assert refused.returncode == 2 and "a window of 1,000,000 µs is too long" in refused.stderr
     assert not list(tmp_path.iterdir())
     assert "--set window_us=10000" in " ".join(refused.stderr.split())
-    taken = kadenz(*words, "--set", "window_us=10000")
+    taken = kadenz(*arguments, "--set", "window_us=10000")
     assert taken.returncode == 0, taken.stderr

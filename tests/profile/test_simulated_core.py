@@ -27,12 +27,12 @@ FAMILIES = (
     "irq/to-task",
     "rhealstone/deadlock-break",
 )
-WORDS = (*FAMILIES, "--target", IBEX, "--set", "samples=6")
+ARGUMENTS = (*FAMILIES, "--target", IBEX, "--set", "samples=6")
 
 
-def measured(output: Path, command: str, *words: str) -> Run:
+def measured(output: Path, command: str, *options: str) -> Run:
     answer = CliRunner().invoke(
-        cli, [command, *WORDS, *words, "--output", str(output)], standalone_mode=False
+        cli, [command, *ARGUMENTS, *options, "--output", str(output)], standalone_mode=False
     )
     assert answer.exception is None and answer.return_value == 0, answer.output
     (run,) = find_runs([output])
@@ -48,7 +48,7 @@ def profiled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, list[Profil
 def test_each_sum_is_the_sample_in_cycles(profiled: tuple[Run, list[Profile]]) -> None:
     run, profiles = profiled
     assert run.manifest.clock.clock_class == "cycle-exact"
-    assert {one.bench for one in profiles} == set(FAMILIES)
+    assert {profile.bench for profile in profiles} == set(FAMILIES)
     for profile in profiles:
         assert profile.unit == "cycle"
         record = run.record(profile.record)
@@ -81,25 +81,25 @@ def test_the_counter_has_the_samples_less_a_constant(
     """The insides of BEGIN and END differ: a read of the counter, or a store of the mark."""
     counted = measured(tmp_path, "run")
     for bench in ("itc/queue", "irq/to-task"):
-        (one,) = (profile for profile in profiled[1] if profile.bench == bench)
+        (profile,) = (profile for profile in profiled[1] if profile.bench == bench)
         (other,) = (record for record in counted.manifest.records if record.bench == bench)
-        scoped = profiled[0].samples(profiled[0].record(one.record), 0).astype(np.int64)
+        scoped = profiled[0].samples(profiled[0].record(profile.record), 0).astype(np.int64)
         offsets = counted.samples(other, 0).astype(np.int64) - scoped
         assert np.unique(offsets).size == 1 and abs(int(offsets[0])) <= 8, (bench, offsets)
 
 
 def test_a_load_takes_more_cycles_than_an_addition(profiled: tuple[Run, list[Profile]]) -> None:
     """Ibex without a write-back stage stalls for a load: two cycles, one for an addition."""
-    profile = next(one for one in profiled[1] if one.bench == "itc/queue")
-    typical = next(one for one in profile.lanes[0].views if one.name == "typical")
+    profile = next(candidate for candidate in profiled[1] if candidate.bench == "itc/queue")
+    typical = next(view for view in profile.lanes[0].views if view.name == "typical")
     spent = [(profile.code[number], cycles) for number, cycles in typical.code]
     least = {kind: min(c for code, c in spent if code.kind == kind) for kind in ("load", "other")}
     assert least == {"load": 2, "other": 1}
 
 
 def test_the_switches_of_a_queue_are_found(profiled: tuple[Run, list[Profile]]) -> None:
-    profile = next(one for one in profiled[1] if one.bench == "itc/queue")
-    typical = next(one for one in profile.lanes[0].views if one.name == "typical")
+    profile = next(candidate for candidate in profiled[1] if candidate.bench == "itc/queue")
+    typical = next(view for view in profile.lanes[0].views if view.name == "typical")
     assert sum(typical.exceptions.values()) == typical.returns == 2
     names = {";".join(profile.functions[n].name for n in stack.path) for stack in typical.stacks}
     assert "task_2;queue_send;xQueueGenericSend;xTaskRemoveFromEventList" in names

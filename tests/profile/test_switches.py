@@ -37,7 +37,7 @@ def test_a_handler_that_switches_by_a_plain_return_goes_on_with_its_thread(tmp_p
 
     counts: Counter[tuple[str, bool]] = Counter()
     for node, count in effect.instructions.items():
-        path = ";".join(one.name for one in node.path())
+        path = ";".join(frame.name for frame in node.path())
         counts[path, node.slot.interrupt] += count
     assert {path for path, _ in counts} == {
         "first",
@@ -63,5 +63,5 @@ def test_a_handler_that_switches_by_a_plain_return_goes_on_with_its_thread(tmp_p
         if moment is not None and paths.tokens[token]["kind"] == RUN
     ]
     turns = [thread for thread, before in zip(ran, [None, *ran], strict=False) if thread != before]
-    one, two = symbols["thread_1"], symbols["thread_2"]
-    assert turns == [one, two, one, two, 0, one]
+    first, second = symbols["thread_1"], symbols["thread_2"]
+    assert turns == [first, second, first, second, 0, first]

@@ -25,8 +25,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     """A traced run of itc/queue."""
     output = tmp_path_factory.mktemp(request.param)
     target = f"freertos/{request.param}@emulated"
-    words = ["--target", target, "--set", f"samples={SAMPLES}", "--output", str(output)]
-    answer = kadenz("trace", "itc/queue", *words)
+    options = ["--target", target, "--set", f"samples={SAMPLES}", "--output", str(output)]
+    answer = kadenz("trace", "itc/queue", *options)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     assert "task 1" in answer.stdout
     (folder,) = [path for path in output.iterdir() if (path / "run.json").is_file()]
@@ -34,8 +34,8 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def timeline(run: Run) -> Timeline:
-    (found,) = read_timelines(run)
-    return found
+    (stored,) = read_timelines(run)
+    return stored
 
 
 def tracks(run: Run, kind: str) -> dict[str, Track]:
@@ -48,22 +48,22 @@ def file(run: Run, suffix: str) -> Path:
 
 def test_its_samples_are_those_of_the_run(run: Run) -> None:
     (track,) = tracks(run, "sample").values()
-    spans = [one.end - one.begin for one in track.slices]
+    spans = [span.end - span.begin for span in track.slices]
     assert spans == run.samples(run.record(10), 0).tolist()
 
 
 def test_at_each_instruction_one_thread_or_handler_executes(run: Run) -> None:
-    found = timeline(run)
+    recorded = timeline(run)
     slices = [
-        (one.begin, one.end)
-        for track in found.tracks
+        (span.begin, span.end)
+        for track in recorded.tracks
         if track.kind in ("thread", "exception")
-        for one in track.slices
+        for span in track.slices
     ]
     slices.sort()
-    assert slices[0][0] == found.begin
-    assert slices[-1][1] == found.end
-    assert all(one[1] == other[0] for one, other in pairwise(slices))
+    assert slices[0][0] == recorded.begin
+    assert slices[-1][1] == recorded.end
+    assert all(earlier[1] == later[0] for earlier, later in pairwise(slices))
 
 
 def test_threads_have_the_names_that_the_benchmark_gave_them(run: Run) -> None:
@@ -74,10 +74,10 @@ def test_a_sample_goes_from_one_thread_to_the_other_and_back(run: Run) -> None:
     (track,) = tracks(run, "sample").values()
     sample = track.slices[-1]
     inside = sorted(
-        (one.begin, name)
+        (span.begin, name)
         for name, one_track in tracks(run, "thread").items()
-        for one in one_track.slices
-        if one.begin < sample.end and one.end > sample.begin
+        for span in one_track.slices
+        if span.begin < sample.end and span.end > sample.begin
     )
     assert [name for _, name in inside] == ["task 1", "task 2", "task 1"]
 
@@ -87,8 +87,8 @@ def test_a_call_that_blocks_lasts_until_its_thread_returns(run: Run) -> None:
     sample = track.slices[-1]
     calls = tracks(run, "call")["task 1"].slices
     assert any(
-        one.name == "xQueueReceive" and sample.begin <= one.begin < one.end <= sample.end
-        for one in calls
+        call.name == "xQueueReceive" and sample.begin <= call.begin < call.end <= sample.end
+        for call in calls
     )
 
 
@@ -96,7 +96,7 @@ def test_perfetto_gets_every_slice_on_its_track(run: Run) -> None:
     events = json.loads(file(run, ".trace.json").read_text())["traceEvents"]
     named = {e["tid"]: e["args"]["name"] for e in events if e["name"] == "thread_name"}
     drawn = [(named[e["tid"]], e["ts"], e["dur"]) for e in events if e["ph"] == "X"]
-    slices = [one for track in timeline(run).tracks for one in track.slices]
+    slices = [span for track in timeline(run).tracks for span in track.slices]
     assert len(drawn) == len(slices)
     assert ("task 2", *_first(tracks(run, "thread")["task 2"])) in drawn
 
@@ -110,7 +110,7 @@ def test_the_picture_shows_who_ran(run: Run) -> None:
     assert picture.startswith("<?xml")
     assert all(name in picture for name in ("BEGIN to END", "task 1", "xQueueReceive", "sample 2"))
     legend = ("from BEGIN to END", "the thread executes", "the handler executes")
-    assert all(words in picture for words in legend)
+    assert all(entry in picture for entry in legend)
 
 
 def test_a_target_that_cannot_be_watched_is_named() -> None:
@@ -127,9 +127,9 @@ def test_without_a_target_it_asks_for_one(work: str) -> None:
 
 
 def test_the_vcd_imported_again_has_the_samples_of_the_run(run: Run, tmp_path: Path) -> None:
-    words = ["--begin", "sample:rise", "--end", "sample:fall", "--bench", "itc/queue"]
+    options = ["--begin", "sample:rise", "--end", "sample:fall", "--bench", "itc/queue"]
     target = ["--target", run.manifest.target.name, "--output", str(tmp_path)]
-    answer = kadenz("import", str(file(run, ".vcd")), *words, *target)
+    answer = kadenz("import", str(file(run, ".vcd")), *options, *target)
     assert answer.returncode == 0, answer.stderr
     (folder,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
     again = read_run(folder)
@@ -162,25 +162,33 @@ SET = ("--set", "period1_ticks=2", "--set", "work1=20000", "--set", "work2=50000
 
 
 def test_a_workload_shows_which_task_ran_when(tmp_path: Path) -> None:
-    words = ("workload/taskset", "--target", "freertos/stm32f4@emulated", "--instrument", "records")
-    answer = kadenz("trace", *words, *SET, "--set", "samples=8", "--output", str(tmp_path))
+    arguments = (
+        "workload/taskset",
+        "--target",
+        "freertos/stm32f4@emulated",
+        "--instrument",
+        "records",
+    )
+    answer = kadenz("trace", *arguments, *SET, "--set", "samples=8", "--output", str(tmp_path))
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = [path for path in tmp_path.iterdir() if (path / "run.json").is_file()]
     run = read_run(folder)
     record = run.record(10)
     assert record.status == "ok" and run.samples(record, 0).size == 8
-    found = timeline(run)
-    assert [track for track in found.tracks if track.kind == "sample"] == []
+    recorded = timeline(run)
+    assert [track for track in recorded.tracks if track.kind == "sample"] == []
     tasks = tracks(run, "thread")["taskset"].slices
-    spent = sum(one.end - one.begin for one in tasks)
+    spent = sum(span.end - span.begin for span in tasks)
     assert spent > sum(run.samples(record, 0)) / 4 and len(tasks) >= 8
     preempts = tracks(run, "exception")["SysTick_Handler"].slices
     assert any(
-        one.begin < tick.begin < other.end for one, other in pairwise(tasks) for tick in preempts
+        span.begin < tick.begin < following.end
+        for span, following in pairwise(tasks)
+        for tick in preempts
     )
 
 
 def test_under_the_scope_it_names_the_other_instrument(tmp_path: Path) -> None:
-    words = ("workload/taskset", "--target", "freertos/stm32f4@emulated")
-    answer = kadenz("trace", *words, "--set", "samples=8", "--output", str(tmp_path))
+    arguments = ("workload/taskset", "--target", "freertos/stm32f4@emulated")
+    answer = kadenz("trace", *arguments, "--set", "samples=8", "--output", str(tmp_path))
     assert answer.returncode == 1 and "--instrument records" in answer.stderr

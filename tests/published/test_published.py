@@ -48,8 +48,8 @@ def test_a_row_matches_its_board_kernel_and_point(runs: dict[str, RunResult]) ->
     figures = published.load()
     run = runs["hifive1"]
     record = run.find("itc/queue", size_bytes=600)[0]
-    found = published.matches(figures, run, record)
-    assert [(f.value, f.unit, f.system.name) for f in found] == [(12.85, "µs", "HiFive1 Rev B")]
+    matching = published.matches(figures, run, record)
+    assert [(f.value, f.unit, f.system.name) for f in matching] == [(12.85, "µs", "HiFive1 Rev B")]
 
 
 def test_an_unpublished_size_matches_nothing(runs: dict[str, RunResult]) -> None:
@@ -59,25 +59,25 @@ def test_an_unpublished_size_matches_nothing(runs: dict[str, RunResult]) -> None
 
 
 def test_another_kernel_on_the_same_board_does_not_match(runs: dict[str, RunResult]) -> None:
-    own = [f for f in published.load() if "stm32f4" in f.system.boards]
-    rtx = [f for f in own if f.kernel == "Keil RTX5"]
+    of_board = [f for f in published.load() if "stm32f4" in f.system.boards]
+    rtx = [f for f in of_board if f.kernel == "Keil RTX5"]
     assert rtx and not any(published.family_of(f, runs["stm32f4"]) for f in rtx)
-    assert any(published.family_of(f, runs["stm32f4"]) for f in own)
+    assert any(published.family_of(f, runs["stm32f4"]) for f in of_board)
 
 
 def test_a_published_interval_in_microseconds_is_our_period(runs: dict[str, RunResult]) -> None:
     run = runs["linux"]
     record = run.find("cyclic/wakeup-latency")[0]
-    found = published.matches(published.load(), run, record)
-    assert {f.system.name for f in found} == {"VisionFive 2", "Raspberry Pi 4 B", "MIO-5272"}
-    assert {f.statistic for f in found} == {"mean", "min", "max", "sd"}
+    matching = published.matches(published.load(), run, record)
+    assert {f.system.name for f in matching} == {"VisionFive 2", "Raspberry Pi 4 B", "MIO-5272"}
+    assert {f.statistic for f in matching} == {"mean", "min", "max", "sd"}
 
 
 def test_a_semaphore_on_linux_is_a_counting_semaphore(runs: dict[str, RunResult]) -> None:
     run = runs["linux"]
     record = run.find("itc/semaphore-counting")[0]
-    found = published.matches(published.load(), run, record)
-    assert sorted(f.value for f in found) == [4.92, 10.84, 18.29]
+    matching = published.matches(published.load(), run, record)
+    assert sorted(f.value for f in matching) == [4.92, 10.84, 18.29]
 
 
 def test_an_unknown_system_is_named_with_its_line(tmp_path: Path) -> None:

@@ -44,18 +44,18 @@ def cyclic(
 
 def two_loads(folder: Path, points: Sequence[Sequence[Point]]) -> list[Run]:
     """Rounds of two loads; `points[i]` alternate between load none and load disk."""
-    found = []
+    runs = []
     for number, (none, disk) in enumerate(points, 1):
         for place, (load, point) in enumerate((("none", none), ("disk", disk)), 1):
-            made = msgspec.structs.replace(
+            document = msgspec.structs.replace(
                 manifest(LINUX, id=f"{number}-{place}-{load}"),
                 variant=f"load {load}",
                 round=number,
                 place=place,
                 conditions=under(load=load),
             )
-            found.append(read_run(write_run(folder, made, [point])))
-    return found
+            runs.append(read_run(write_run(folder, document, [point])))
+    return runs
 
 
 def said(runs: Sequence[Run]) -> list[Sentence]:
@@ -77,11 +77,11 @@ def test_misses_are_reported_with_their_interval_for_each_variant(
         kept,
     )
     assert bound is not None and 0.01 < float(bound[1]) < 0.05
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"B \(load disk\) misses ([\d.]+) % \[([\d.]+), ([\d.]+)\] of 18,000 cycles\.", missed
     )
-    assert found is not None
-    value, low, high = map(float, found.groups())
+    assert match is not None
+    value, low, high = map(float, match.groups())
     assert low <= 18.0 <= high and low <= value <= high and high - low < 5.0
 
 
@@ -95,14 +95,14 @@ def test_a_difference_is_a_factor_with_its_interval(tmp_path: Path) -> None:
         ]
         for _ in range(4)
     ]
-    found = said(two_loads(tmp_path, rounds))[-1]
-    assert found.question == "Which is faster, A (load none) or B (load disk)?"
+    sentence = said(two_loads(tmp_path, rounds))[-1]
+    assert sentence.question == "Which is faster, A (load none) or B (load disk)?"
     for statistic in ("p99", "median"):
-        words = re.search(rf"A’s {statistic} is ([\d.]+) ± ([\d.]+) times lower", found.answer)
-        assert words is not None, found.answer
-        value, far = map(float, words.groups())
+        factor = re.search(rf"A’s {statistic} is ([\d.]+) ± ([\d.]+) times lower", sentence.answer)
+        assert factor is not None, sentence.answer
+        value, far = map(float, factor.groups())
         assert abs(value - 5.0) <= far < 1.0
-    assert "undecided" not in found.answer and MORE_ROUNDS not in found.answer
+    assert "undecided" not in sentence.answer and MORE_ROUNDS not in sentence.answer
 
 
 def test_the_faster_variant_is_named_on_either_side(tmp_path: Path) -> None:
@@ -120,19 +120,19 @@ def test_an_undecided_question_comes_with_a_remedy(tmp_path: Path) -> None:
         ]
         for _ in range(2)
     ]
-    found = said(two_loads(tmp_path, rounds))[-1].answer
-    assert "p99 undecided" in found and "median undecided" in found
-    assert found.endswith(MORE_ROUNDS) and "lower" not in found
+    text = said(two_loads(tmp_path, rounds))[-1].answer
+    assert "p99 undecided" in text and "median undecided" in text
+    assert text.endswith(MORE_ROUNDS) and "lower" not in text
 
 
 def test_a_target_that_repeats_itself_is_not_asked_for_more_rounds(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     runs = []
     for word in ("pinned", "edited"):
-        made = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
+        document = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
         values = rng.integers(1_000, 2_000, 40).astype(np.uint32)
         point = Point("itc/queue", {"all": values}, {"size_bytes": 4})
-        runs.append(read_run(write_run(tmp_path, made, [point])))
+        runs.append(read_run(write_run(tmp_path, document, [point])))
     text = " ".join(sentence.answer for sentence in said(runs))
     assert "undecided" in text and LONGER in text and MORE_ROUNDS not in text
 
@@ -142,9 +142,9 @@ def test_too_few_misses_for_an_interval_are_reported(tmp_path: Path) -> None:
     rng = np.random.default_rng(5)
     burst = cyclic(rng, 5000)
     burst.lanes["core0"][1000:1100] += np.uint32(2 * PERIOD_NS)
-    found = said(two_loads(tmp_path, [[cyclic(rng, 5000), burst]]))[0].answer
-    assert "B (load disk) misses 2.0 % of 5,000 cycles" in found
-    assert "the long-run rate is undecided" in found
+    text = said(two_loads(tmp_path, [[cyclic(rng, 5000), burst]]))[0].answer
+    assert "B (load disk) misses 2.0 % of 5,000 cycles" in text
+    assert "the long-run rate is undecided" in text
 
 
 def test_systems_of_two_units_are_not_compared_in_pairs(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_systems_of_two_units_are_not_compared_in_pairs(tmp_path: Path) -> None:
     results = [analyse(run) for run in runs]
     of = answer(runs, results)
     assert of.pairs == () and [group.members for group in of.groups] == [(0,), (1,), (2,)]
-    text = " ".join(one.answer for one in sentences(of, labels.variant_names(results)))
+    text = " ".join(sentence.answer for sentence in sentences(of, labels.variant_names(results)))
     assert "verdict" not in text and "lower" not in text and "faster" not in text
 
 
@@ -173,8 +173,8 @@ def test_many_points_are_counted_each_benchmark_once(tmp_path: Path) -> None:
             )
             for size in (4, 64, 256, 512)
         ]
-        made = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
-        runs.append(read_run(write_run(tmp_path, made, points)))
+        document = msgspec.structs.replace(manifest(STM32F4, id=word), variant=f"kernel {word}")
+        runs.append(read_run(write_run(tmp_path, document, points)))
     results = [analyse(run) for run in runs]
     of = answer(runs, results)
     (pair,) = of.pairs
@@ -190,9 +190,9 @@ def test_points_of_one_benchmark_are_told_apart_by_what_differs(tmp_path: Path) 
     """Both have the period, and one of them has its thread on any core."""
     rng = np.random.default_rng(12)
     points = [
-        Point(one.bench, one.lanes, {**one.params, "migrate": where, "rank": 8})
+        Point(point.bench, point.lanes, {**point.params, "migrate": where, "rank": 8})
         for where in ("watch", "move")
-        for one in [cyclic(rng, 3000)]
+        for point in [cyclic(rng, 3000)]
     ]
     run = read_run(write_run(tmp_path, manifest(LINUX), points))
     text = said([run])[0].answer
@@ -204,15 +204,15 @@ def test_a_single_run_answers_only_its_deadline(tmp_path: Path) -> None:
     run = read_run(
         write_run(tmp_path, manifest(LINUX), [cyclic(np.random.default_rng(9), 3000, late=0.05)])
     )
-    found = said([run])
-    assert len(found) == 1 and ": it misses 5" in found[0].answer
+    answers = said([run])
+    assert len(answers) == 1 and ": it misses 5" in answers[0].answer
 
 
 def test_met_periods_are_counted_without_a_sentence_each(tmp_path: Path) -> None:
     points = board_points(np.random.default_rng(10), 100)
-    found = said([read_run(write_run(tmp_path / "a", manifest(LINUX), points))])
-    assert len(found) <= MOST_POINTS
-    assert "met their periods in all" in found[-1].answer
+    answers = said([read_run(write_run(tmp_path / "a", manifest(LINUX), points))])
+    assert len(answers) <= MOST_POINTS
+    assert "met their periods in all" in answers[-1].answer
     # Counted instructions keep no time: there is nothing to say.
     assert said([read_run(write_run(tmp_path / "b", manifest(STM32F4), points))]) == []
 
@@ -228,8 +228,8 @@ def test_the_page_opens_with_the_sentences(tmp_path: Path) -> None:
     assert result.exception is None
     text = file.read_text()
     places = [
-        text.index(words)
-        for words in (
+        text.index(sentence)
+        for sentence in (
             "Does it meet its deadline of 1 ms?",
             "B (load disk) misses 1",
             "Which is faster, A (load none) or B (load disk)?",
@@ -248,8 +248,8 @@ def test_run_with_several_variants_ends_with_the_same_sentences(
     runs = two_loads(tmp_path, [[cyclic(rng, 3000), cyclic(rng, 3000, late=0.1)] for _ in range(2)])
     write_tables([run.path for run in runs])
     printed = " ".join(capsys.readouterr().out.split())
-    for one in said(runs):
-        assert f"{one.question} {one.answer}" in printed
+    for sentence in said(runs):
+        assert f"{sentence.question} {sentence.answer}" in printed
     write_tables([runs[0].path])
     assert "Which is faster" not in capsys.readouterr().out
 
@@ -272,9 +272,9 @@ def test_the_first_few_variants_are_compared_with_the_first(tmp_path: Path) -> N
     rng = np.random.default_rng(14)
     runs = []
     for number in range(MOST_PAIRS + 3):
-        made = manifest(LINUX, id=f"{number}")
-        made.conditions = under(load=f"load{number}")
-        runs.append(read_run(write_run(tmp_path, made, [cyclic(rng, 300)])))
-    found = said(runs)
-    assert sum("Which is faster" in one.question for one in found) == MOST_PAIRS
-    assert found[-1].answer == "2 more variants: name two to kadenz compare."
+        document = manifest(LINUX, id=f"{number}")
+        document.conditions = under(load=f"load{number}")
+        runs.append(read_run(write_run(tmp_path, document, [cyclic(rng, 300)])))
+    answers = said(runs)
+    assert sum("Which is faster" in sentence.question for sentence in answers) == MOST_PAIRS
+    assert answers[-1].answer == "2 more variants: name two to kadenz compare."

@@ -55,8 +55,8 @@ def two_cores(tmp_path: Path) -> RunResult:
     return analyse(read_run(write_run(tmp_path, manifest(LINUX), points)))
 
 
-def named(made: list[Table], name: str) -> Table:
-    (table,) = [one for one in made if one.name == name]
+def named(candidates: list[Table], name: str) -> Table:
+    (table,) = [table for table in candidates if table.name == name]
     return table
 
 
@@ -64,7 +64,7 @@ def test_all_seventeen_published_figures_stand_above_ours(two_cores: RunResult) 
     table = named(tables(published.load(), [("here", two_cores)]), "arm2022-section-4")
     printed = [row for row in table.rows if row[1].text == "published"]
     shown = [cell.raw for row in printed for cell in row[5:9] if cell.raw is not None]
-    wanted = [one.value for one in published.load() if one.paper == arm2022.PAPER]
+    wanted = [figure.value for figure in published.load() if figure.paper == arm2022.PAPER]
     assert len(wanted) == 17 and sorted(map(float, shown)) == sorted(wanted)
     ours = [row[0].text for row in table.rows if row[1].text == "ours"]
     assert len(ours) == 5
@@ -73,15 +73,15 @@ def test_all_seventeen_published_figures_stand_above_ours(two_cores: RunResult) 
 
 def test_counters_of_single_cores_give_the_published_figures(two_cores: RunResult) -> None:
     """From our spans, which are all of 25 us or 10 ms: 190.3 ms, 8957.8 ms and the extremes."""
-    made = arm2022.explanations(published.load(), [("here", two_cores)])
-    assert made is not None
-    calculated = [row for row in made.rows if "calculated" in row[1].text]
+    table = arm2022.explanations(published.load(), [("here", two_cores)])
+    assert table is not None
+    calculated = [row for row in table.rows if "calculated" in row[1].text]
     switch, periods = ([float(cell.raw or 0) for cell in row[2:5]] for row in calculated)
     assert switch[0] == pytest.approx(190.334, abs=0.02)
     assert periods == pytest.approx([8957.846, 213.006, 17_702.69], abs=0.01)
     assert all("by the published minimum" in row[0].text for row in calculated)
     assert "max +2.3" in calculated[1][-1].text  # ms: what the explanation leaves open
-    measured = [row[0].text for row in made.rows]
+    measured = [row[0].text for row in table.rows]
     assert any("a more urgent thread" in text for text in measured)
     assert any("in step with the giver" in text for text in measured)
 
@@ -102,8 +102,8 @@ def test_the_cost_of_a_call_is_shown_with_the_rate_that_was_met(tmp_path: Path) 
     params: Params = {"call": "queue", "other_core": "own", "pause_us": 0}
     point = Point("smp/contention", lanes, params)
     run = analyse(read_run(write_run(tmp_path, manifest(LINUX), [point])))
-    made = arm2022.contention([("here", run)])
-    assert made is not None
-    ((_, call, other, rate, median, *_),) = made.rows
+    table = arm2022.contention([("here", run)])
+    assert table is not None
+    ((_, call, other, rate, median, *_),) = table.rows
     assert (call.text, other.text, rate.raw) == ("queue", "an object of its own", 2_000_000.0)
     assert median.raw == pytest.approx(0.7)

@@ -26,8 +26,8 @@ def run(tmp_path: Path) -> Path:
     return write_run(tmp_path, manifest(STM32F4), [Point("my/own", {"all": samples}, params)])
 
 
-def exported(run: Path, file: Path, *words: str) -> Path:
-    answer = CliRunner().invoke(cli, ["export", str(run), "--output", str(file), *words])
+def exported(run: Path, file: Path, *options: str) -> Path:
+    answer = CliRunner().invoke(cli, ["export", str(run), "--output", str(file), *options])
     assert answer.exit_code == 0, answer.output
     return file
 

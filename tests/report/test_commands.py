@@ -192,27 +192,27 @@ def test_the_summary_counts_every_outcome(tmp_path: Path) -> None:
             Point("itc/pipe", {"all": values - np.uint32(slow)}),
             Point("itc/queue", {"all": values}),
         ]
-        made = manifest(HIFIVE1)
+        document = manifest(HIFIVE1)
         if noted:
-            made.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
-        return write_run(tmp_path, made, points)
+            document.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
+        return write_run(tmp_path, document, points)
 
     sides = [side(slow, True) for slow in (0, 50)]
     result = call("compare", *sides, "--statistic", "median")
     assert result.return_value == 3
-    words = " ".join(result.output.split())
-    assert "5 comparisons at 5 %: 1 better, 1 worse, 1 equal, 0 undecided, 2 not judged" in words
-    assert "note cyclic/wakeup-latency: the timer's grid" in words
+    text = " ".join(result.output.split())
+    assert "5 comparisons at 5 %: 1 better, 1 worse, 1 equal, 0 undecided, 2 not judged" in text
+    assert "note cyclic/wakeup-latency: the timer's grid" in text
     counts = json.loads(call("compare", *sides, "--statistic", "median", "--json").stdout)["counts"]
     assert (counts["better"], counts["worse"], counts["not judged"]) == (1, 1, 2)
 
 
 def test_show_marks_a_figure_that_carries_a_note(tmp_path: Path) -> None:
-    made = manifest(HIFIVE1)
-    made.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
+    document = manifest(HIFIVE1)
+    document.benchmark_notes = {"cyclic/wakeup-latency": "the timer's grid"}
     values = np.full(500, 100, np.uint32)
     points = [Point(name, {"all": values}) for name in ("cyclic/wakeup-latency", "itc/mutex")]
-    lines = call("show", write_run(tmp_path, made, points)).output.splitlines()
+    lines = call("show", write_run(tmp_path, document, points)).output.splitlines()
     marked = [line for line in lines if "see the warning above" in line]
     assert len(marked) == 1 and "itc/mutex" not in marked[0]
 
@@ -222,10 +222,10 @@ def test_compare_takes_several_runs_a_side(tmp_path: Path) -> None:
         for seed in seeds:
             mutex(tmp_path / side, 3000, seed)
     extra = mutex(tmp_path, 3000, 6)
-    found = json.loads(
+    comparison = json.loads(
         call("compare", tmp_path / "a", tmp_path / "b", "--candidate", extra, "--json").stdout
     )
-    assert found["points"][0]["runs"] == [3, 3]
+    assert comparison["points"][0]["runs"] == [3, 3]
 
 
 @pytest.mark.parametrize(("option", "value"), [("--threshold", "much"), ("--statistic", "average")])
@@ -244,11 +244,11 @@ def test_csv_contains_every_sample_in_ticks_and_in_its_unit(linux: Path, tmp_pat
     run = read_run(linux)
     first = run.manifest.records[0]
     samples = run.samples(first)
-    own = [row for row in rows if row["record"] == str(first.id)]
-    assert [int(row["value_ticks"]) for row in own] == samples.tolist()
-    assert [float(row["value_us"]) for row in own] == pytest.approx(samples / 1000)
-    assert [row["cold"] for row in own].count("true") == first.cold
-    assert own[0]["size_bytes"] == "4" and own[-1]["index"] == str(samples.size - 1)
+    of_first = [row for row in rows if row["record"] == str(first.id)]
+    assert [int(row["value_ticks"]) for row in of_first] == samples.tolist()
+    assert [float(row["value_us"]) for row in of_first] == pytest.approx(samples / 1000)
+    assert [row["cold"] for row in of_first].count("true") == first.cold
+    assert of_first[0]["size_bytes"] == "4" and of_first[-1]["index"] == str(samples.size - 1)
     assert len(rows) == sum(lane.taken for r in run.manifest.records for lane in r.lanes)
 
 
@@ -286,7 +286,7 @@ def test_a_parameter_is_a_number_or_a_word_in_every_format(
 ) -> None:
     params, column = WORDS_AND_NUMBERS[case]
     values = np.arange(100, 103, dtype=np.uint32)
-    points = [Point("itc/queue", {"all": values}, one) for one in params]
+    points = [Point("itc/queue", {"all": values}, point_params) for point_params in params]
     run = write_run(tmp_path, manifest(LINUX), points)
     for kind in ("csv", "json", "parquet"):
         answer("export", run, *summary, "--output", tmp_path / f"s.{kind}")
@@ -299,15 +299,15 @@ def test_a_parameter_is_a_number_or_a_word_in_every_format(
     ]
     (document,) = json.loads((tmp_path / "s.json").read_text())["runs"]
     series = document["records" if summary else "series"]
-    assert [one["params"] for one in series] == params  # as they were: words stay words
+    assert [entry["params"] for entry in series] == params  # as they were: words stay words
 
 
 def test_json_contains_every_series(board: Path) -> None:
-    (found,) = json.loads(answer("export", board, "--format", "json"))["runs"]
+    (exported,) = json.loads(answer("export", board, "--format", "json"))["runs"]
     run = read_run(board)
-    assert found["clock_class"] == "instruction"
-    assert found["series"][0]["values_ticks"] == run.samples(run.manifest.records[0]).tolist()
-    assert {series["unit"] for series in found["series"]} == {"instructions"}
+    assert exported["clock_class"] == "instruction"
+    assert exported["series"][0]["values_ticks"] == run.samples(run.manifest.records[0]).tolist()
+    assert {series["unit"] for series in exported["series"]} == {"instructions"}
 
 
 def test_each_unit_has_its_own_column(tmp_path: Path) -> None:
@@ -317,8 +317,8 @@ def test_each_unit_has_its_own_column(tmp_path: Path) -> None:
     ]
     folder = write_run(tmp_path, manifest(HIFIVE1), points)
     rows = list(csv.DictReader(answer("export", folder).splitlines()))
-    found = [(row["value_ticks"], row["value_instructions"], row["value_deg"]) for row in rows]
-    assert found == [
+    values = [(row["value_ticks"], row["value_instructions"], row["value_deg"]) for row in rows]
+    assert values == [
         ("1", "1", ""),
         ("2", "2", ""),
         ("3", "3", ""),
@@ -336,7 +336,7 @@ def test_a_summary_has_one_row_per_lane(linux: Path) -> None:
 
 
 def test_several_runs_are_one_table(linux: Path, board: Path, tmp_path: Path) -> None:
-    whole = {one: read_run(one).manifest for one in (linux, board)}
+    whole = {folder: read_run(folder).manifest for folder in (linux, board)}
     for kind in ("csv", "json", "parquet"):
         answer("export", linux, board, "--output", tmp_path / f"s.{kind}")
     table = pq.read_table(tmp_path / "s.parquet")
@@ -348,17 +348,17 @@ def test_several_runs_are_one_table(linux: Path, board: Path, tmp_path: Path) ->
     taken = [lane.taken for m in whole.values() for r in m.records for lane in r.lanes]
     assert len(rows) == sum(taken)
     document = json.loads((tmp_path / "s.json").read_text())
-    assert [one["run"] for one in document["runs"]] == [one.id for one in whole.values()]
-    for folder, made in whole.items():
+    assert [entry["run"] for entry in document["runs"]] == [entry.id for entry in whole.values()]
+    for folder, entry in whole.items():
         answer("export", folder, "--output", tmp_path / "one.csv")
         with (tmp_path / "one.csv").open(encoding="utf-8", newline="") as file:
             alone = list(csv.DictReader(file))
-        own = [row for row in rows if row["run"] == made.id]
-        assert [{name: row[name] for name in alone[0]} for row in own] == alone
-        assert {row[name] for row in own for name in {*rows[0]} - {*alone[0]}} <= {""}
+        of_run = [row for row in rows if row["run"] == entry.id]
+        assert [{name: row[name] for name in alone[0]} for row in of_run] == alone
+        assert {row[name] for row in of_run for name in {*rows[0]} - {*alone[0]}} <= {""}
     figures = list(csv.DictReader(answer("export", linux, board, "--summary").splitlines()))
     assert {row["run"]: row["target"] for row in figures} == {
-        one.id: one.target.name for one in whole.values()
+        entry.id: entry.target.name for entry in whole.values()
     }
 
 

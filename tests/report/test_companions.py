@@ -19,7 +19,7 @@ from tests.synthetic import LINUX, Point, manifest, nanoseconds, write_run
 LANES = ("core0", "core1")
 
 
-def made(folder: Path, *, beside: bool, short: int = 0) -> Path:
+def measured(folder: Path, *, beside: bool, short: int = 0) -> Path:
     rng = np.random.default_rng(7)
     lanes = {name: nanoseconds(21_000, 900, rng) for name in LANES}
     if beside:
@@ -37,7 +37,7 @@ def made(folder: Path, *, beside: bool, short: int = 0) -> Path:
 def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The same samples with companions and without."""
     home = tmp_path_factory.mktemp("runs")
-    return made(home / "with", beside=True), made(home / "without", beside=False)
+    return measured(home / "with", beside=True), measured(home / "without", beside=False)
 
 
 def test_figures_are_the_same_with_companions_and_without(folders: tuple[Path, Path]) -> None:
@@ -66,7 +66,7 @@ def test_a_report_names_no_companion(folders: tuple[Path, Path], tmp_path: Path)
 
 
 def test_a_companion_with_lost_values_invalidates_its_record(tmp_path: Path) -> None:
-    record = analyse(read_run(made(tmp_path, beside=True, short=1))).records[0]
+    record = analyse(read_run(measured(tmp_path, beside=True, short=1))).records[0]
     assert not record.usable
     assert record.reason == "lane core0: 900 samples, but 899 values of cpu for them"
 
@@ -94,6 +94,6 @@ def test_csv_and_parquet_show_companions_next_to_their_samples(
 
 def test_json_has_companions_inside_their_series(folders: tuple[Path, Path]) -> None:
     series = json.loads(answer("export", folders[0], "--format", "json"))["runs"][0]["series"]
-    assert [one["lane"] for one in series] == [*LANES, "all"]
+    assert [entry["lane"] for entry in series] == [*LANES, "all"]
     assert series[1]["beside"]["cycle"] == list(range(900))
     assert "beside" not in series[2]

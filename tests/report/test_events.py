@@ -44,12 +44,12 @@ CARD = {"transport": "interface eth1", "layout": "mine.toml", "layout_sha256": "
 
 
 def measured(folder: Path, told: list[EventEntry], settings: dict[str, str]) -> RunResult:
-    made = manifest(LINUX, settings=settings, id=folder.name)
-    made.events = told
+    document = manifest(LINUX, settings=settings, id=folder.name)
+    document.events = told
     if settings is CARD:
-        made.conditions += [ConditionEntry(kind="interface", value="eth1", usual="simulated")]
+        document.conditions += [ConditionEntry(kind="interface", value="eth1", usual="simulated")]
     values = nanoseconds(5000.0, 300, np.random.default_rng(1))
-    return analyse(read_run(write_run(folder, made, [Point("itc/mutex", {"all": values})])))
+    return analyse(read_run(write_run(folder, document, [Point("itc/mutex", {"all": values})])))
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def runs(tmp_path: Path) -> list[RunResult]:
 
 def test_the_page_shows_every_kind_of_event(runs: list[RunResult]) -> None:
     page = build(runs, [], title="t", created="2026-11-21T10:30:00Z", version="0")
-    (table,) = (one for one in page.all_tables if one.name == "events")
+    (table,) = (table for table in page.all_tables if table.name == "events")
     rows = [[cell.text for cell in row[1:]] for row in table.rows]
     assert rows == [
         ["skipped cycles: 1 to 12", "continuing", "39", "812", "5,120"],
@@ -85,12 +85,12 @@ def test_run_and_show_print_a_line_per_kind(
 ) -> None:
     write_tables([runs[0].path])
     for said in (capsys.readouterr().out, CliRunner().invoke(show, [str(runs[0].path)]).output):
-        words = " ".join(said.split())
+        text = " ".join(said.split())
         for event in (
             "event skipped cycles: 1 to 12: continuing; 39 times, in cycles 812 to",
             "event drive of axis 3 reports fault 30080: power off; once, in cycle 5121",
         ):
-            assert event in words
+            assert event in text
 
 
 def test_json_contains_events_and_settings(runs: list[RunResult]) -> None:

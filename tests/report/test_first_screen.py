@@ -29,9 +29,9 @@ from tests.synthetic import HIFIVE1, LINUX, STM32F4, Point, linux_points, manife
 
 
 def report(file: Path, *runs: Path) -> str:
-    words = ["report", *map(str, runs), "-o", str(file)]
-    made = CliRunner().invoke(cli, words, standalone_mode=False)
-    assert made.exception is None, made.output
+    command = ["report", *map(str, runs), "-o", str(file)]
+    result = CliRunner().invoke(cli, command, standalone_mode=False)
+    assert result.exception is None, result.output
     text = file.read_text()
     Html(text)
     return text
@@ -44,8 +44,8 @@ def test_cards_of_one_board_are_headed_by_the_kernel_and_others_by_the_board(
     runs = kernels(tmp_path, *({"micro/a": 3 + n} for n in range(3)))
     for run, name in zip(runs, ("Embassy", "FreeRTOS", "RTIC"), strict=True):
         run.manifest.target.kernel_name, run.manifest.target.kernel_version = name, "1.0"
-    made = manifest(HIFIVE1)
-    runs.append(read_run(write_run(tmp_path / "riscv", made, points_of({"micro/a": 9}))))
+    document = manifest(HIFIVE1)
+    runs.append(read_run(write_run(tmp_path / "riscv", document, points_of({"micro/a": 9}))))
     cards = page_of(runs).cards
     assert [card.heading for card in cards] == [
         *("Embassy 1.0", "FreeRTOS 1.0", "RTIC 1.0"),
@@ -69,9 +69,9 @@ def test_two_sides_of_a_change_are_headed_by_their_board(tmp_path: Path) -> None
 def axes(svg: str) -> list[tuple[str, str]]:
     """Every label of a tick with its place."""
     ticks = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*text-anchor="(?:end|middle)"', svg)
-    words = re.findall(r'text-anchor="(?:end|middle)"[^>]*>([^<]*)<', svg)
-    assert len(ticks) == len(words) > 6
-    return list(zip(words, map(str, ticks), strict=True))
+    labels = re.findall(r'text-anchor="(?:end|middle)"[^>]*>([^<]*)<', svg)
+    assert len(ticks) == len(labels) > 6
+    return list(zip(labels, map(str, ticks), strict=True))
 
 
 def test_plots_over_message_size_share_their_axes_within_a_unit(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_plots_over_message_size_share_their_axes_within_a_unit(tmp_path: Path) 
         {"itc/queue": (1680, 4400, 9800)},
         {"itc/queue": (856, 1126, 1700)},
     )
-    made = manifest(HIFIVE1)
+    document = manifest(HIFIVE1)
     others = points_of({"itc/queue": (1000, 1300, 2000)})
-    runs.append(read_run(write_run(tmp_path / "riscv", made, others)))
+    runs.append(read_run(write_run(tmp_path / "riscv", document, others)))
     results = [analyse(run) for run in runs]
     plots = figures.responses("itc/queue", list(zip(run_labels(results), results, strict=True)), [])
     first, second, other = (axes(plot.svg) for plot in plots)
@@ -96,23 +96,25 @@ def test_a_system_far_below_the_others_is_not_a_line_on_the_axis(tmp_path: Path)
     results = [analyse(run) for run in runs]
     named = list(zip(run_labels(results), results, strict=True))
     low, _ = figures.responses("itc/queue", named, [])
-    assert "100" in [words for words, _ in axes(low.svg)]  # a linear axis would begin with 2,000
+    assert "100" in [label for label, _ in axes(low.svg)]  # a linear axis would begin with 2,000
 
 
 # ---- letters -------------------------------------------------------------------------------------
 def test_letters_are_the_same_in_the_terminal_the_page_and_json(tmp_path: Path) -> None:
     medians: list[Medians] = [{"micro/a": 100 + 9 * n} for n in range(4)]
-    kernels(tmp_path / "runs", *medians, words=["zebra", "ant", "moth", "bee"])
+    kernels(tmp_path / "runs", *medians, names=["zebra", "ant", "moth", "bee"])
     called = CliRunner().invoke(cli, ["show", str(tmp_path / "runs")], standalone_mode=False)
     terminal = dict(re.findall(r"^([A-Z]) (\w+)/stm32f4@emulated, ", called.stdout, re.M))
     assert terminal == {"A": "zebra", "B": "ant", "C": "moth", "D": "bee"}
     page = page_of([read_run(path) for path in sorted((tmp_path / "runs").iterdir())])
-    assert {one.letter: one.label.split("/")[0] for one in page.standings[0].systems} == terminal
-    assert {one.letter: one.label.split("/")[0] for one in page.cards} == terminal
-    assert {one.letter: one.label.split("/")[0] for one in page.legend} == terminal
+    assert {
+        system.letter: system.label.split("/")[0] for system in page.standings[0].systems
+    } == terminal
+    assert {card.letter: card.label.split("/")[0] for card in page.cards} == terminal
+    assert {system.letter: system.label.split("/")[0] for system in page.legend} == terminal
     shown = CliRunner().invoke(cli, ["show", "--json", str(tmp_path / "runs")])
     systems = json.loads(shown.stdout)["standings"][0]["systems"]
-    assert {one["letter"]: one["name"].split("/")[0] for one in systems} == terminal
+    assert {system["letter"]: system["name"].split("/")[0] for system in systems} == terminal
 
 
 # ---- the user's benchmark ------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def test_every_family_of_kadenz_is_known_as_its_own() -> None:
     for campaign in (ROOT / "campaigns").glob("*.toml"):
         benches |= set(re.findall(r'^name = "([a-z-]+/[a-z0-9*-]+)"', campaign.read_text(), re.M))
     families = {family_of(bench) for bench in benches}
-    assert len(families) > 15 and not any(one.users for one in families)
+    assert len(families) > 15 and not any(family.users for family in families)
 
 
 # ---- as it is seen -------------------------------------------------------------------------------
@@ -172,14 +174,14 @@ def written(folder: Path) -> dict[str, list[Path]]:
     long = {f"micro/{name}-of-a-rather-long-name": 100 for name in "abcdefgh"}
     medians: Medians = {MINE: 4, "itc/queue": (100, 200, 400), **long, "itc/pipe": "no pipes"}
     named = ["n" * 200, *(f"kernel{n}" for n in range(1, 5))]
-    several = [run.path for run in kernels(folder / "several", *[medians] * 5, words=named)]
+    several = [run.path for run in kernels(folder / "several", *[medians] * 5, names=named)]
     for target in (HIFIVE1, LINUX):
-        made = manifest(target, id=f"other-{target['board']}", warnings=warnings)
-        several.append(write_run(folder / "several", made, linux_points(rng, 300)))
-    one = write_run(folder / "one", manifest(LINUX, warnings=warnings), linux_points(rng, 300))
+        document = manifest(target, id=f"other-{target['board']}", warnings=warnings)
+        several.append(write_run(folder / "several", document, linux_points(rng, 300)))
+    single = write_run(folder / "one", manifest(LINUX, warnings=warnings), linux_points(rng, 300))
     sides = loaded(folder / "sides", 3, {"none": 20_000.0, "disk": 30_000.0})
     return {
-        "one": [one],
+        "one": [single],
         "sides": [run.path for run in sides],
         "several": several,
         "demo": demo(folder / "demo"),
@@ -191,29 +193,31 @@ def demo(folder: Path) -> list[Path]:
     lacks = {f"itc/{name}": f"no {name}: its own is awaited by tasks" for name in "abcdef"}
     times = {f"micro/{name}-switch-sampled": 100 + 9 * at for at, name in enumerate("abcdefghijk")}
     medians: Medians = {"itc/queue": (100, 200, 400), **times, **lacks}
-    found = kernels(folder / "counter", *[medians] * 3)
-    for run in kernels(folder / "model", *[medians] * 3, words=["x", "y", "z"]):
+    runs = kernels(folder / "counter", *[medians] * 3)
+    for run in kernels(folder / "model", *[medians] * 3, names=["x", "y", "z"]):
         clock = run.manifest.clock
         clock.clock_class, clock.unit, clock.hz = "cycle-model", "cycle", 168_000_000
-        made = manifest(STM32F4, clock=clock, id=f"model-{run.manifest.target.name[0]}")
-        made.target.name = run.manifest.target.name
+        document = manifest(STM32F4, clock=clock, id=f"model-{run.manifest.target.name[0]}")
+        document.target.name = run.manifest.target.name
         points = [*points_of(medians), NOT_MEASURED]
-        found.append(read_run(write_run(folder / "modelled", made, points)))
+        runs.append(read_run(write_run(folder / "modelled", document, points)))
     others = [manifest({**LINUX, "name": "posix/linux@host"}), manifest(HIFIVE1)]
     exact = manifest(HIFIVE1, id="exact")
     exact.clock.clock_class, exact.clock.unit = "cycle-exact", "cycle"
-    written = [write_run(folder / "others", one, points_of(medians)) for one in (*others, exact)]
-    return [*(run.path for run in found), *written]
+    written = [
+        write_run(folder / "others", entry, points_of(medians)) for entry in (*others, exact)
+    ]
+    return [*(run.path for run in runs), *written]
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     runs_of = written(folder)
-    found = {name: folder / f"{name}.html" for name in runs_of}
+    files = {name: folder / f"{name}.html" for name in runs_of}
     for name, runs in runs_of.items():
-        report(found[name], *runs)
-    return found
+        report(files[name], *runs)
+    return files
 
 
 @pytest.fixture(scope="module")

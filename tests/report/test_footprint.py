@@ -48,9 +48,9 @@ def image(name: str, scale: int) -> BuildEntry:
     )
 
 
-def run(folder: Path, machine: dict[str, Any], made: BuildEntry | None) -> RunResult:
+def run(folder: Path, machine: dict[str, Any], build_entry: BuildEntry | None) -> RunResult:
     document = manifest(machine)
-    document.build = made
+    document.build = build_entry
     return analyse(
         read_run(write_run(folder, document, board_points(np.random.default_rng(1), 60)))
     )
@@ -100,11 +100,11 @@ def test_the_page_has_a_section_for_runs_that_know_their_footprint(tmp_path: Pat
     older = run(tmp_path, LINUX, None)
 
     def page(*runs: RunResult) -> tuple[str, ...]:
-        made = build(runs, [], title="t", created="2026-11-23T10:00:00Z", version="0")
-        blocks = [s.blocks for s in made.sections if s.anchor == "footprint-section"]
-        tables = [one for one in leaves(*blocks) if isinstance(one, Table)] if blocks else []
-        assert all(table in made.all_tables for table in tables)
-        html = render(made)
+        built = build(runs, [], title="t", created="2026-11-23T10:00:00Z", version="0")
+        blocks = [s.blocks for s in built.sections if s.anchor == "footprint-section"]
+        tables = [block for block in leaves(*blocks) if isinstance(block, Table)] if blocks else []
+        assert all(table in built.all_tables for table in tables)
+        html = render(built)
         contents, _, rest = html.partition('<nav aria-label="Contents">')[2].partition("</nav>")
         expected = 1 if tables else 0
         assert contents.count('href="#footprint-section"') == expected
@@ -143,8 +143,8 @@ def test_a_run_without_footprint_is_read() -> None:
 def test_minimal_applications_are_compared_without_what_scripts_reserve() -> None:
     builds = [(name, image(name, scale)) for name, scale in (("arm", 1), ("riscv", 2))]
     assert footprint.minimal(builds) is None
-    for (_, made), code in zip(builds, (400, 500), strict=True):
-        made.minimal = [
+    for (_, entry), code in zip(builds, (400, 500), strict=True):
+        entry.minimal = [
             FootprintEntry(part="kernel", file="a.c", code=code, zeroed=20),
             FootprintEntry(part="port", file="port.c", code=60),
             FootprintEntry(part="linker script", file=".stack", zeroed=9_000),
@@ -157,16 +157,16 @@ def test_minimal_applications_are_compared_without_what_scripts_reserve() -> Non
         ["whole image", "460", "20", "560", "20"],
     ]
     builds[1][1].minimal = []
-    one = footprint.minimal(builds)
-    assert one is not None and texts(one.rows)[0][:2] == ["kernel", "400"]
+    minimal = footprint.minimal(builds)
+    assert minimal is not None and texts(minimal.rows)[0][:2] == ["kernel", "400"]
 
 
 def test_objects_of_the_published_chart_are_marked_beside_ours(tmp_path: Path) -> None:
     builds = []
     for name, scale in (("arm", 1), ("riscv", 2)):
-        made = image(name, scale)
-        made.footprint[0].file = "kernel/alarm.c"
-        builds.append(made)
+        entry = image(name, scale)
+        entry.footprint[0].file = "kernel/alarm.c"
+        builds.append(entry)
     runs = [
         ("arm", run(tmp_path, STM32F4, builds[0])),
         ("riscv", run(tmp_path, HIFIVE1, builds[1])),

@@ -66,7 +66,7 @@ def published(value: float, unit: str) -> PublishedFigure:
 
 
 def named(*runs: RunResult) -> list[tuple[str, RunResult]]:
-    return [(f"run {place}", one) for place, one in enumerate(runs)]
+    return [(f"run {place}", result) for place, result in enumerate(runs)]
 
 
 def rows(table: Table | None) -> dict[str, dict[str, str]]:
@@ -76,9 +76,9 @@ def rows(table: Table | None) -> dict[str, dict[str, str]]:
         {name: cell.text for name, cell in zip(table.columns, row, strict=True)}
         for row in table.rows
     ]
-    found = {row["Statistic"]: row for row in texts}
-    assert len(found) == len(texts)
-    return found
+    by_statistic = {row["Statistic"]: row for row in texts}
+    assert len(by_statistic) == len(texts)
+    return by_statistic
 
 
 def test_each_class_has_its_column_and_its_ratio_to_the_most_exact(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ def test_the_picture_has_the_ratios_of_the_table(tmp_path: Path) -> None:
     )
     (plot,) = how_true.plots([], runs)
     assert "class cycle-exact (1)" in plot.svg
-    for words in ("instruction 0.750", "cycle-model 1.050 (0.950 to 1.150)"):
-        assert words in plot.description
+    for ratio in ("instruction 0.750", "cycle-model 1.050 (0.950 to 1.150)"):
+        assert ratio in plot.description
     assert plot.svg.count("<circle") == 2
 
 
@@ -163,11 +163,11 @@ def test_the_published_figure_is_at_the_right_of_its_statistic(
     tmp_path: Path, unit: str, ratio: str
 ) -> None:
     runs = named(run(tmp_path, "instruction", 150), run(tmp_path, "cycle-model", 210))
-    found = rows(how_true.class_table([published(200.0, unit)], runs))
-    assert found["mean"]["Published"] == f"200 {unit}"
-    assert found["mean"]["Published class"] == "hardware"
-    assert found["mean"]["Most exact / published"] == ratio
-    assert found["median"]["Published"] == "–"
+    cells = rows(how_true.class_table([published(200.0, unit)], runs))
+    assert cells["mean"]["Published"] == f"200 {unit}"
+    assert cells["mean"]["Published class"] == "hardware"
+    assert cells["mean"]["Most exact / published"] == ratio
+    assert cells["median"]["Published"] == "–"
 
 
 def test_benchmarks_of_the_clock_are_left_out(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ VIRTUAL_CLOCK = msgspec.structs.replace(EMULATED_CLOCK, unit=VIRTUAL_NS)
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Runs without and with the study's load."""
     folder = tmp_path_factory.mktemp("runs")
-    made = []
+    folders = []
     for number, load in enumerate(("none", "io")):
         entry = manifest(INDY7, id=f"20261121-10300{number}-posix-indy7-{load}")
         entry.conditions = under(load=load)
@@ -49,8 +49,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
             {"period_us": 1000, "n": times.size},
             unit="ns",
         )
-        made.append(write_run(folder, entry, [point]))
-    return made
+        folders.append(write_run(folder, entry, [point]))
+    return folders
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,8 @@ def measured(folder: Path, target: dict[str, str]) -> tuple[str, dict[str, objec
     lane = np.arange(1000, 1100, dtype=np.uint32)
     run = str(write_run(folder / "run", manifest(target), [Point("my/uart", {"all": lane})]))
     page, files = str(folder / "page.html"), str(folder / "tables")
-    made = CliRunner().invoke(cli, ["report", run, "-o", page, "--tables", files])
-    assert made.exit_code == 0, made.output
+    result = CliRunner().invoke(cli, ["report", run, "-o", page, "--tables", files])
+    assert result.exit_code == 0, result.output
     shown = CliRunner().invoke(cli, ["show", "--json", run]).stdout
     return Path(page).read_text(), json.loads(shown)["runs"][0]["records"][0]
 

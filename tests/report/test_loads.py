@@ -54,15 +54,15 @@ DISK = LoadEntry(
 def runs(tmp_path: Path) -> list[RunResult]:
     """The same measurement without load, under a load, and under a weaker load."""
     weak = msgspec.structs.replace(DISK, verified=False, reason="too little", workers=1, rate=0.1)
-    found = []
+    results = []
     for number, entries in enumerate(([], [DISK], [weak])):
         values = nanoseconds(5000.0, 300, np.random.default_rng(number))
         point = Point("itc/pipe", {"all": values}, {"size_bytes": 4})
         run = read_run(write_run(tmp_path / str(number), manifest(LINUX), [point]))
         run.manifest.conditions = under(load="disk" if entries else "none")
         run.manifest.loads = list(entries)
-        found.append(analyse(run))
-    return found
+        results.append(analyse(run))
+    return results
 
 
 def test_labels_distinguish_runs_by_their_load(runs: list[RunResult]) -> None:
@@ -75,13 +75,13 @@ def test_labels_distinguish_runs_by_their_load(runs: list[RunResult]) -> None:
 
 
 def test_labels_distinguish_runs_by_kernel_and_tuning(runs: list[RunResult]) -> None:
-    one, other = runs[0], runs[1]
-    load = one.manifest.condition_values["load"]
+    loaded, other = runs[0], runs[1]
+    load = loaded.manifest.condition_values["load"]
     other.manifest.conditions = under(load=load, tuning="cereia2011-case2")
-    plain, tuned = labels.run_labels([one, other])
+    plain, tuned = labels.run_labels([loaded, other])
     assert plain.endswith("(tuning none)") and tuned.endswith("(tuning cereia2011-case2)")
     other.manifest.target.kernel_version = "6.1.0"
-    assert labels.run_labels([one, other])[1].endswith("(6.1.0)")
+    assert labels.run_labels([loaded, other])[1].endswith("(6.1.0)")
 
 
 def test_the_report_shows_the_work_of_each_load(runs: list[RunResult]) -> None:
@@ -108,10 +108,10 @@ def test_a_line_names_the_load_of_a_run(runs: list[RunResult]) -> None:
 
 
 def test_a_load_is_a_difference_between_runs(runs: list[RunResult]) -> None:
-    found = {(d.group, d.key): d.values for d in differences([r.manifest for r in runs])}
-    assert found["condition", "load"] == ("none", "disk", "disk")
-    assert found["load", "disk workers"] == ("–", "2", "1")
-    assert found["load", "disk verified"] == ("–", "yes", "no")
+    values = {(d.group, d.key): d.values for d in differences([r.manifest for r in runs])}
+    assert values["condition", "load"] == ("none", "disk", "disk")
+    assert values["load", "disk workers"] == ("–", "2", "1")
+    assert values["load", "disk verified"] == ("–", "yes", "no")
 
 
 def test_json_contains_the_loads(runs: list[RunResult]) -> None:

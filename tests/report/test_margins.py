@@ -26,7 +26,7 @@ from tests.report.test_standings import kernels, loaded, points_of
 from tests.synthetic import EMULATED_CLOCK, HIFIVE1, LINUX, STM32F4, manifest, write_run
 
 
-def found(runs: Sequence[Run]) -> tuple[Between, ...]:
+def margins_of(runs: Sequence[Run]) -> tuple[Between, ...]:
     return margins(answer(runs, [analyse(run) for run in runs]))
 
 
@@ -35,10 +35,10 @@ def closing(runs: Sequence[Run]) -> list[str]:
     return lines(margins(of), [variant.letter for variant in of.variants])
 
 
-def called(*words: object) -> str:
-    made = CliRunner().invoke(cli, [str(word) for word in words], env={"COLUMNS": "200"})
-    assert made.exit_code in (0, 3, 4), made.output
-    return made.stdout
+def called(*arguments: object) -> str:
+    result = CliRunner().invoke(cli, [str(word) for word in arguments], env={"COLUMNS": "200"})
+    assert result.exit_code in (0, 3, 4), result.output
+    return result.stdout
 
 
 def test_counted_figures_have_an_exact_factor_and_no_interval(tmp_path: Path) -> None:
@@ -70,21 +70,21 @@ def test_times_have_the_ratio_and_the_interval_of_their_comparison(tmp_path: Pat
     said = re.fullmatch(r"A is ([\d.]+) ± ([\d.]+) times faster than B \(itc/mutex, median\)", line)
     assert said is not None, line
     compared = json.loads(called("compare", folder, "--json"))
-    (point,) = (one for one in compared["points"] if one["statistic"] == "median")
+    (point,) = (candidate for candidate in compared["points"] if candidate["statistic"] == "median")
     assert float(said[1]) == pytest.approx(1.0 + point["change"], abs=5e-4)
     far = max(point["change_high"] - point["change"], point["change"] - point["change_low"])
     assert float(said[2]) == pytest.approx(far, rel=0.05)
-    (one,) = compared["margins"][0]["largest"]
-    assert (one["ahead"], one["behind"], one["unit"]) == ("A", "B", "us")
-    assert one["factor_low"] == 1.0 + point["change_low"]
-    assert one["factor_high"] == 1.0 + point["change_high"]
+    (largest,) = compared["margins"][0]["largest"]
+    assert (largest["ahead"], largest["behind"], largest["unit"]) == ("A", "B", "us")
+    assert largest["factor_low"] == 1.0 + point["change_low"]
+    assert largest["factor_high"] == 1.0 + point["change_high"]
 
 
 def test_the_factor_of_the_second_system_is_the_reciprocal(tmp_path: Path) -> None:
-    (one,) = found(loaded(tmp_path, 5, {"none": 60_000.0, "disk": 20_000.0}))
-    (margin,) = one.margins
+    (between,) = margins_of(loaded(tmp_path, 5, {"none": 60_000.0, "disk": 20_000.0}))
+    (margin,) = between.margins
     compared = json.loads(called("compare", tmp_path, "--json"))
-    (point,) = (one for one in compared["points"] if one["statistic"] == "median")
+    (point,) = (candidate for candidate in compared["points"] if candidate["statistic"] == "median")
     assert (margin.ahead, margin.behind) == (1, 0)
     ends = ("change", "change_high", "change_low")
     assert margin.factor == pytest.approx([1.0 / (1.0 + point[end]) for end in ends])
@@ -102,11 +102,11 @@ def test_cycles_are_fewer_and_other_units_are_lower(tmp_path: Path) -> None:
     runs: dict[str, list[Run]] = {"micro/a": [], "motion/b": []}
     for number, median in enumerate((100, 150)):
         target = {**STM32F4, "name": f"kernel{number}/stm32f4@rtl"}
-        for bench, own in runs.items():
+        for bench, of_bench in runs.items():
             (point,) = points_of({bench: median})
             point.unit = "deg" if bench == "motion/b" else point.unit
-            made = manifest(target, clock=clock, id=f"run-{number}")
-            own.append(read_run(write_run(tmp_path / bench, made, [point])))
+            document = manifest(target, clock=clock, id=f"run-{number}")
+            of_bench.append(read_run(write_run(tmp_path / bench, document, [point])))
     cycles, degrees = runs.values()
     assert closing(cycles) == ["A takes 1.50 times fewer cycles than B (micro/a, median)"]
     assert closing(degrees) == ["A is 1.50 times lower than B (motion/b, median)"]
@@ -164,9 +164,9 @@ def test_compare_explains_the_mark(tmp_path: Path) -> None:
     folders = []
     for number, ends in enumerate(("return of the other", "return of its own")):
         (run,) = kernels(tmp_path / str(number), {"micro/a": 3 + number})
-        made = run.manifest
-        made.records[0].ends = ends
-        (run.path / "run.json").write_bytes(msgspec.json.encode(made))
+        document = run.manifest
+        document.records[0].ends = ends
+        (run.path / "run.json").write_bytes(msgspec.json.encode(document))
         folders.append(run.path)
     assert called("compare", *folders).splitlines()[-2:] == [
         "A takes 1.33 times fewer instructions than B (micro/a ‡, median)",
@@ -183,10 +183,10 @@ def test_without_a_median_the_statistic_that_was_asked_for_decides(tmp_path: Pat
 def test_the_target_is_named_where_several_are_compared(tmp_path: Path) -> None:
     sides: list[list[object]] = [[], []]
     for number, target in enumerate((HIFIVE1, STM32F4)):
-        for side, words in enumerate(("before", "after")):
+        for side, name in enumerate(("before", "after")):
             points = points_of({"micro/a": 100 * (1 + side * (1 + number))})
-            made = manifest(target, id=f"{words}-{number}")
-            sides[side].append(write_run(tmp_path / words, made, points))
+            document = manifest(target, id=f"{name}-{number}")
+            sides[side].append(write_run(tmp_path / name, document, points))
     last = called("compare", tmp_path / "before", tmp_path / "after").splitlines()[-1]
     assert last == (
         "A takes 3.00 times fewer instructions than B (freertos/stm32f4@emulated (counter), "

@@ -31,13 +31,13 @@ def page_of(run: RunResult) -> pages.Page:
 @pytest.fixture(scope="module")
 def noted(tmp_path_factory: pytest.TempPathFactory) -> pages.Page:
     rng = np.random.default_rng(1)
-    made = manifest(HIFIVE1)
-    made.benchmark_notes["cyclic/wakeup-latency"] = NOTE
+    document = manifest(HIFIVE1)
+    document.benchmark_notes["cyclic/wakeup-latency"] = NOTE
     points = [
         Point(bench, {"all": rng.integers(100, 900, 2000).astype(np.uint32)}, {"period_us": 1000})
         for bench in ("cyclic/wakeup-latency", "itc/mutex")
     ]
-    return page_of(analyse(read_run(write_run(tmp_path_factory.mktemp("run"), made, points))))
+    return page_of(analyse(read_run(write_run(tmp_path_factory.mktemp("run"), document, points))))
 
 
 def test_only_figures_with_a_note_are_marked_on_cards(noted: pages.Page) -> None:
@@ -50,20 +50,22 @@ def test_only_figures_with_a_note_are_marked_on_cards(noted: pages.Page) -> None
 
 def test_every_table_and_plot_of_a_noted_benchmark_is_marked(noted: pages.Page) -> None:
     every = [block for section in noted.sections for block in section.blocks]
-    own, other = (
+    marked, other = (
         list(leaves(block.blocks))
         for name in ("cyclic/wakeup-latency", "itc/mutex")
         for block in every
         if isinstance(block, Section) and block.title == name
     )
-    plots = plots_in(own)
+    plots = plots_in(marked)
     assert plots and all(plot.heading.split(" (")[0].endswith("†") for plot in plots)
-    (table,) = (one for one in own if isinstance(one, Table) and one.name.startswith("results-"))
+    (table,) = (
+        block for block in marked if isinstance(block, Table) and block.name.startswith("results-")
+    )
     assert all(row[0].text.endswith("†") for row in table.rows)
-    words = [one.content for one in own if isinstance(one, Text)]
-    assert any(NOTE.rstrip(".") in line for line in words)
+    texts = [block.content for block in marked if isinstance(block, Text)]
+    assert any(NOTE.rstrip(".") in line for line in texts)
     assert not any("†" in plot.svg for plot in plots_in(other))
-    assert not any("†" in str(one) for one in other if isinstance(one, Table | Text))
+    assert not any("†" in str(block) for block in other if isinstance(block, Table | Text))
 
 
 def plots_in(blocks: list[Block]) -> list[Plot]:
@@ -77,12 +79,12 @@ def test_a_figure_with_a_note_does_not_open_the_page_and_is_marked_in_overlays(
     rng = np.random.default_rng(3)
     runs = []
     for name in "ab":
-        made = manifest(HIFIVE1, id=name)
-        made.benchmark_notes["cyclic/wakeup-latency"] = NOTE
+        document = manifest(HIFIVE1, id=name)
+        document.benchmark_notes["cyclic/wakeup-latency"] = NOTE
         point = Point(
             "cyclic/wakeup-latency", {"all": rng.integers(100, 900, 500).astype(np.uint32)}
         )
-        runs.append(analyse(read_run(write_run(tmp_path, made, [point]))))
+        runs.append(analyse(read_run(write_run(tmp_path, document, [point]))))
     page = pages.build(runs, [], title="A report", created="2026-11-21T10:30:00Z", version="0.1.0")
     (over,) = (plot for plot in page.all_plots if plot.name.startswith("exceedance"))
     assert over.description.count("†") == 2 and NOTE.rstrip(".") in over.svg
@@ -90,37 +92,37 @@ def test_a_figure_with_a_note_does_not_open_the_page_and_is_marked_in_overlays(
 
 def motion(folder: Path, transport: str) -> RunResult:
     rng = np.random.default_rng(2)
-    made = manifest({**LINUX, "name": "posix/indy7@host", "board": "indy7"})
-    made.target.settings |= {"transport": transport, WAY: "500"}
+    document = manifest({**LINUX, "name": "posix/indy7@host", "board": "indy7"})
+    document.target.settings |= {"transport": transport, WAY: "500"}
     lanes = {way: 0.1 * rng.standard_normal(1000) for way in ("out", "back")}
     points = [
         Point(bench, dict(lanes), {"joint": joint}, unit=unit)
         for bench, unit in (("motion/position-error", "deg"), ("motion/velocity-error", "deg/s"))
         for joint in range(6)
     ]
-    return analyse(read_run(write_run(folder, made, points)))
+    return analyse(read_run(write_run(folder, document, points)))
 
 
 @pytest.mark.parametrize(
-    ("transport", "words"),
+    ("transport", "label"),
     [
         ("simulated ring, behind a pair of virtual interfaces", "simulated drives"),
         ("interface eth1", "drives on interface eth1"),
     ],
 )
 def test_comparisons_with_the_study_name_simulated_drives(
-    transport: str, words: str, tmp_path: Path
+    transport: str, label: str, tmp_path: Path
 ) -> None:
     page = page_of(motion(tmp_path, transport))
     figure = next(t for t in page.all_tables if t.name == "yoo2024-figure-15")
     kinds = zip(figure.rows, figure.row_kinds, strict=True)
     ours = [row for row, kind in kinds if kind == "ours"]
-    assert len(ours) == 6 and all(words in row[1].text for row in ours)
+    assert len(ours) == 6 and all(label in row[1].text for row in ours)
     drawn = [plot for plot in page.all_plots if plot.name.startswith("yoo2024")]
-    assert drawn and all(words in plot.heading for plot in drawn)
+    assert drawn and all(label in plot.heading for plot in drawn)
     single = next(t for t in page.all_tables if t.name == "published-points")
     place = single.columns.index("Our target")
     table_6 = [row for row in single.rows if "Table 6" in row[6].text]
-    assert len(table_6) == 48 and all(words in row[place].text for row in table_6)
+    assert len(table_6) == 48 and all(label in row[place].text for row in table_6)
     for table in (t for t in page.all_tables if t.name.startswith("results-")):
-        assert all(words in row[0].text for row in table.rows)
+        assert all(label in row[0].text for row in table.rows)

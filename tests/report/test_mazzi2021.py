@@ -43,8 +43,8 @@ def a_run(folder: Path, points: list[Point], clock: ClockEntry = EMULATED_CLOCK)
 
 
 def named(run: RunResult, name: str) -> Table | None:
-    made = [table for table in tables(published.load(), [("here", run)]) if table.name == name]
-    return made[0] if made else None
+    matching = [table for table in tables(published.load(), [("here", run)]) if table.name == name]
+    return matching[0] if matching else None
 
 
 def times(table: Table, kind: str) -> list[list[str]]:

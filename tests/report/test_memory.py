@@ -33,9 +33,9 @@ def run(folder: Path, rom: int, ram: int = 0, **medians: int) -> RunResult:
         Point(names[name], {"all": np.full(20, median, dtype="<u4")})
         for name, median in medians.items()
     ]
-    made = manifest(HIFIVE1)
-    made.conditions += under(rom_wait=str(rom), ram_wait=str(ram))
-    return analyse(read_run(write_run(folder / f"{rom}-{ram}", made, points)))
+    document = manifest(HIFIVE1)
+    document.conditions += under(rom_wait=str(rom), ram_wait=str(ram))
+    return analyse(read_run(write_run(folder / f"{rom}-{ram}", document, points)))
 
 
 def named(*runs: RunResult) -> list[tuple[str, RunResult]]:

@@ -26,9 +26,9 @@ from tests.analysis.test_matching import TWINS, twins
 
 
 def changed(run: Run, change: Callable[[Manifest], None]) -> Run:
-    made = read_manifest(run.path)
-    change(made)
-    write_manifest(run.path, made, sync=False)
+    document = read_manifest(run.path)
+    change(document)
+    write_manifest(run.path, document, sync=False)
     return read_run(run.path)
 
 
@@ -49,7 +49,7 @@ def with_history(left: Run, right: Run) -> bool:
 
 
 def dated(created: str) -> Callable[[Manifest], None]:
-    return lambda made: setattr(made, "created", created)
+    return lambda document: setattr(document, "created", created)
 
 
 def archived(left: Run, right: Run) -> Place:
@@ -60,14 +60,14 @@ def archived(left: Run, right: Run) -> Place:
 
 
 def one_series(left: Run, right: Run) -> bool:
-    found = histories(archived(left, right))
-    assert sum(len(one.points) for one in found) == 2
-    return len(found) == 1
+    series = histories(archived(left, right))
+    assert sum(len(history.points) for history in series) == 2
+    return len(series) == 1
 
 
 def a_baseline(left: Run, right: Run) -> bool:
-    found = baseline_of(archived(left, right), "main", right.manifest, 10).runs
-    return found == {left.manifest.id: {left.manifest.records[0].id}}
+    records = baseline_of(archived(left, right), "main", right.manifest, 10).runs
+    return records == {left.manifest.id: {left.manifest.records[0].id}}
 
 
 def one_axis(left: Run, right: Run) -> bool:
@@ -75,8 +75,10 @@ def one_axis(left: Run, right: Run) -> bool:
 
 
 def how_true_it_is(left: Run, right: Run) -> bool:
-    def exact(made: Manifest) -> None:
-        made.clock = msgspec.structs.replace(made.clock, clock_class="cycle-exact", unit="cycle")
+    def exact(document: Manifest) -> None:
+        document.clock = msgspec.structs.replace(
+            document.clock, clock_class="cycle-exact", unit="cycle"
+        )
 
     runs = [("left", analyse(left)), ("right", analyse(changed(right, exact)))]
     return how_true.class_table([], runs) is not None

@@ -32,10 +32,12 @@ def percentages(text: str) -> set[str]:
     return set(re.findall(r"(\d[\d,]*\.?\d*)\s?%", text)) - _OTHERS
 
 
-def called(*words: object, columns: int = 200) -> str:
-    made = CliRunner().invoke(cli, [str(word) for word in words], env={"COLUMNS": str(columns)})
-    assert made.exit_code in (0, 3), made.output
-    return made.stdout
+def called(*arguments: object, columns: int = 200) -> str:
+    result = CliRunner().invoke(
+        cli, [str(word) for word in arguments], env={"COLUMNS": str(columns)}
+    )
+    assert result.exit_code in (0, 3), result.output
+    return result.stdout
 
 
 @pytest.fixture
@@ -44,10 +46,10 @@ def sides(tmp_path: Path) -> Sides:
         start = datetime(2026, 11, 1, tzinfo=UTC)
         folders = []
         for number, median in enumerate(SIDES[change]):
-            made = manifest(STM32F4, id=f"run-{number}")
-            made.created = (start + timedelta(days=number)).isoformat()
+            document = manifest(STM32F4, id=f"run-{number}")
+            document.created = (start + timedelta(days=number)).isoformat()
             medians = {"micro/a": median, "micro/b": 2 * median, "micro/c": 3 * median}
-            folders.append(write_run(tmp_path / "runs", made, points_of(medians)))
+            folders.append(write_run(tmp_path / "runs", document, points_of(medians)))
         return folders
 
     return written
@@ -56,9 +58,9 @@ def sides(tmp_path: Path) -> Sides:
 @pytest.mark.parametrize("change", [UP, DOWN])
 @pytest.mark.parametrize("columns", [60, 200])
 def test_compare(sides: Sides, change: str, columns: int) -> None:
-    words = [*sides(change), "--statistic", "median"]
-    assert percentages(called("compare", *words, columns=columns)) == {change}
-    for point in json.loads(called("compare", *words, "--json"))["points"]:
+    arguments = [*sides(change), "--statistic", "median"]
+    assert percentages(called("compare", *arguments, columns=columns)) == {change}
+    for point in json.loads(called("compare", *arguments, "--json"))["points"]:
         assert f"{100.0 * abs(point['change']):.2f}" == change
 
 
@@ -66,11 +68,11 @@ def test_compare(sides: Sides, change: str, columns: int) -> None:
 def test_gate(sides: Sides, change: str, tmp_path: Path) -> None:
     before, after = sides(change)
     files = {"--summary": tmp_path / "summary.md", "--junit": tmp_path / "gate.xml"}
-    words = ["gate", after, "--against", before, "--max-worse", "5%"]
-    words += [word for item in files.items() for word in item]
+    arguments = ["gate", after, "--against", before, "--max-worse", "5%"]
+    arguments += [word for item in files.items() for word in item]
     failed = {change} if change == UP else set()  # the terminal has the checks that did not pass
-    assert percentages(called(*words)) == failed
-    assert percentages(called(*words, "--json")) == {change}
+    assert percentages(called(*arguments)) == failed
+    assert percentages(called(*arguments, "--json")) == {change}
     for file in files.values():
         assert percentages(file.read_text()) == {change}, file
 
@@ -80,9 +82,9 @@ def test_show_and_the_report(sides: Sides, change: str, tmp_path: Path) -> None:
     """The sentences of at most two points, and those that are counted."""
     folders = sides(change)
     for folder in folders:  # two points: each has its sentence
-        made = json.loads((folder / "run.json").read_text())
-        made["records"] = made["records"][:2]
-        (folder / "run.json").write_text(json.dumps(made))
+        document = json.loads((folder / "run.json").read_text())
+        document["records"] = document["records"][:2]
+        (folder / "run.json").write_text(json.dumps(document))
     word = "higher" if change == UP else "lower"
     assert f"B’s median is {change} % {word}" in called("show", *folders)
     assert percentages(called("show", *folders)) == {change}

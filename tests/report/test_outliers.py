@@ -63,16 +63,16 @@ def test_a_kept_trace_names_the_thread(run: Path) -> None:
 
 def test_a_trace_without_a_mark_belongs_to_the_largest_sample(tmp_path: Path) -> None:
     shutil.copy(TRACE, tmp_path / "trace.txt")
-    (found,) = kept_traces(tmp_path, 3.4e-3)
-    assert found.blame is not None and found.blame.culprit is not None
-    assert found.blame.culprit.name == "planted hog"
-    assert found.blame.ran - found.blame.due == pytest.approx(3.4e-3)
+    (trace,) = kept_traces(tmp_path, 3.4e-3)
+    assert trace.blame is not None and trace.blame.culprit is not None
+    assert trace.blame.culprit.name == "planted hog"
+    assert trace.blame.ran - trace.blame.due == pytest.approx(3.4e-3)
 
 
 def test_a_trace_that_shows_nothing_says_so(tmp_path: Path) -> None:
     (tmp_path / "trace.txt").write_text("# tracer: nop\n")
-    (found,) = kept_traces(tmp_path, None)
-    assert "does not show" in found.sentence
+    (trace,) = kept_traces(tmp_path, None)
+    assert "does not show" in trace.sentence
 
 
 def test_json_contains_maxima_factors_and_traces(run: Path) -> None:
@@ -124,6 +124,6 @@ def test_too_few_samples_for_the_number_of_series_are_not_reported_as_clean(tmp_
     rng = np.random.default_rng(5)
     lanes = {f"core{core}": rng.integers(0, 10**6, 210).astype(np.uint32) for core in range(40)}
     result = analyse(read_run(write_run(tmp_path, manifest(LINUX), [Point("cyclic/x", lanes)])))
-    found = result.records[0].lanes[0].outliers
-    assert found is not None
-    assert sentences(found)[0].startswith("undecided: 210 samples")
+    outliers = result.records[0].lanes[0].outliers
+    assert outliers is not None
+    assert sentences(outliers)[0].startswith("undecided: 210 samples")

@@ -36,7 +36,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def rounds(folder: Path) -> list[RunResult]:
     """Two loads in three rounds of a 1 ms cyclic task; under load one in ten cycles is late."""
     rng = np.random.default_rng(5)
-    found = []
+    results = []
     for number in (1, 2, 3):
         for place, load in enumerate(("none", "disk"), 1):
             values = 20_000.0 * rng.lognormal(0.0, 0.2, 2000)
@@ -47,12 +47,16 @@ def rounds(folder: Path) -> list[RunResult]:
                 "cyclic/wakeup-latency", lanes, {"period_us": 1000, "rank": 10}, missed=2 * place
             )
             pipe = Point("itc/pipe", {"all": values.astype(np.uint32)}, {"size_bytes": 64})
-            made = manifest(LINUX, id=f"{load}-{number}")
-            made = msgspec.structs.replace(
-                made, variant=f"load {load}", round=number, place=place, conditions=under(load=load)
+            document = manifest(LINUX, id=f"{load}-{number}")
+            document = msgspec.structs.replace(
+                document,
+                variant=f"load {load}",
+                round=number,
+                place=place,
+                conditions=under(load=load),
             )
-            found.append(analyse(read_run(write_run(folder, made, [point, pipe]))))
-    return found
+            results.append(analyse(read_run(write_run(folder, document, [point, pipe]))))
+    return results
 
 
 def page_of(runs: list[RunResult]) -> pages.Page:
@@ -75,9 +79,11 @@ def test_rounds_of_one_call_form_one_variant(runs: list[RunResult]) -> None:
         ("A", (0, 2, 4)),
         ("B", (1, 3, 5)),
     ]
-    again = [msgspec.structs.replace(one, id=one.id + "x") for one in manifests]
+    again = [msgspec.structs.replace(document, id=document.id + "x") for document in manifests]
     assert len(variants_of(manifests + again)) == 4
-    alone = [msgspec.structs.replace(one, variant="", round=0, place=0) for one in manifests]
+    alone = [
+        msgspec.structs.replace(document, variant="", round=0, place=0) for document in manifests
+    ]
     assert [v.letter for v in variants_of(alone)] == list("ABCDEF")
 
 
@@ -112,9 +118,9 @@ def test_a_variant_has_one_colour_and_dash_on_the_whole_page(page: pages.Page) -
     for over in page.overlays:
         for plot in (over.wide, over.narrow):
             for path in ET.fromstring(plot.svg).iter(f"{SVG}path"):
-                words = path.find(f"{SVG}title")
-                assert words is not None and words.text is not None
-                assert path.get("class") == ("x1" if words.text.startswith("A:") else "x2")
+                title = path.find(f"{SVG}title")
+                assert title is not None and title.text is not None
+                assert path.get("class") == ("x1" if title.text.startswith("A:") else "x2")
 
 
 def test_all_systems_are_overlaid_with_the_deadline(page: pages.Page) -> None:
@@ -124,8 +130,8 @@ def test_all_systems_are_overlaid_with_the_deadline(page: pages.Page) -> None:
     assert len(list(root.iter(f"{SVG}path"))) == 6  # one line per round
     due = [line for line in root.iter(f"{SVG}line") if line.get("class") == "due"]
     assert len(due) == 1 and due[0].get("x1") == due[0].get("x2")
-    words = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "duet"]
-    assert words == ["deadline 1 ms"]
+    texts = [text.text for text in root.iter(f"{SVG}text") if text.get("class") == "duet"]
+    assert texts == ["deadline 1 ms"]
     assert json.loads(first.data)["due"] == [[1000.0, "deadline 1 ms"]]
 
 

@@ -143,10 +143,10 @@ def test_nothing_comes_from_the_network(page: pages.Page) -> None:
 def test_medians_on_the_page_are_those_of_the_samples(html: Html) -> None:
     table = html.tables["results-itc-queue"]
     target, point, median = (column(table, name) for name in ("Target", "Point", "Median"))
-    found = {(row[target], row[point]): row[median] for row in table[1:]}
-    assert found[HIFIVE1["name"], "60 bytes"] == "1,026"
-    assert found[HIFIVE1["name"], "600 bytes"] == "2,160"
-    assert found[STM32F4["name"], "600 bytes"] == "1,728"
+    medians = {(row[target], row[point]): row[median] for row in table[1:]}
+    assert medians[HIFIVE1["name"], "60 bytes"] == "1,026"
+    assert medians[HIFIVE1["name"], "600 bytes"] == "2,160"
+    assert medians[STM32F4["name"], "600 bytes"] == "1,728"
 
 
 def test_every_row_of_figures_has_a_unit_and_a_clock_class(html: Html) -> None:
@@ -281,7 +281,7 @@ def test_tables_are_accessible_to_screen_readers(html: Html) -> None:
     headers = [(tag, value) for tag, key, value in html.attributes if key == "scope"]
     assert {value for _, value in headers} == {"col", "row"}
     images = [v for tag, key, v in html.attributes if (tag, key) == ("svg", "aria-label")]
-    assert len(images) > 20 and all(len(words) > 20 for words in images)
+    assert len(images) > 20 and all(len(label) > 20 for label in images)
     regions = [v for tag, key, v in html.attributes if tag == "div" and key == "tabindex"]
     assert regions and set(regions) == {"0"}  # wide tables scroll by keyboard
 

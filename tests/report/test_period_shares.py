@@ -36,16 +36,16 @@ def modelled(
     folder: Path, rates: Sequence[int], wake_up: Point = NOT_MEASURED, *, first: int = 0
 ) -> list[Run]:
     """A run of each kernel under a timing model, at the chip's rate in Hz; 1,680 cycles each."""
-    found = []
+    runs = []
     for number, hz in enumerate(rates, first):
         clock = msgspec.structs.replace(
             EMULATED_CLOCK, clock_class="cycle-model", unit="cycle", hz=hz
         )
         target = {**STM32F4, "name": f"kernel{number}/stm32f4@emulated", "kernel": f"k{number}"}
         points = [Point("micro/a", {"all": np.full(50, 1680, np.uint32)}), wake_up]
-        made = manifest(target, clock=clock, id=f"run-{number}")
-        found.append(read_run(write_run(folder, made, points)))
-    return found
+        document = manifest(target, clock=clock, id=f"run-{number}")
+        runs.append(read_run(write_run(folder, document, points)))
+    return runs
 
 
 def shares(runs: Sequence[Run]) -> list[str]:
@@ -105,6 +105,6 @@ def test_times_and_instructions_have_none(tmp_path: Path) -> None:
         for number in range(2):
             named = {**target, "name": f"k{number}/{target['board']}@x", "kernel": target["kernel"]}
             points = [Point("micro/a", {"all": np.full(50, 1680, np.uint32)}), NOT_MEASURED]
-            made = manifest(named, id=f"run-{number}")
-            runs.append(read_run(write_run(tmp_path / place, made, points)))
+            document = manifest(named, id=f"run-{number}")
+            runs.append(read_run(write_run(tmp_path / place, document, points)))
         assert shares(runs) == ["", ""]

@@ -47,10 +47,10 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("kadenz.report.families.uart", None)
 
 
-def kadenz(*words: str) -> str:
-    made = CliRunner().invoke(cli, list(words))
-    assert made.exit_code == 0, made.output
-    return made.stdout
+def kadenz(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 @pytest.mark.usefixtures("planted")

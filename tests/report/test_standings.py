@@ -37,27 +37,27 @@ FEW = np.empty(0, np.uint32)
 
 def points_of(medians: Medians) -> list[Point]:
     """A tuple has the medians of messages of 4, 8, … bytes."""
-    found = []
+    points = []
     for bench, value in medians.items():
         if isinstance(value, str):
             status: Status = "n/a" if value.startswith("no ") else "failed"
-            found.append(Point(bench, {"all": FEW}, status=status, reason=value))
+            points.append(Point(bench, {"all": FEW}, status=status, reason=value))
             continue
         for place, median in enumerate(value if isinstance(value, tuple) else (value,), 1):
             params: Params = {"size_bytes": 4 * place} if isinstance(value, tuple) else {"rank": 7}
-            found.append(Point(bench, {"all": np.full(50, median, np.uint32)}, params))
-    return found
+            points.append(Point(bench, {"all": np.full(50, median, np.uint32)}, params))
+    return points
 
 
-def kernels(folder: Path, *medians: Medians, words: Sequence[str] = ()) -> list[Run]:
-    """A run of each kernel on one emulated board; `words` are their names."""
-    found = []
+def kernels(folder: Path, *medians: Medians, names: Sequence[str] = ()) -> list[Run]:
+    """A run of each kernel on one emulated board; `names` are theirs."""
+    runs = []
     for number, of in enumerate(medians):
-        name = words[number] if words else f"kernel{number}"
+        name = names[number] if names else f"kernel{number}"
         target = {**STM32F4, "name": f"{name}/stm32f4@emulated", "kernel": f"kernel{number}"}
-        made = manifest(target, id=f"run-{number:02}")
-        found.append(read_run(write_run(folder, made, points_of(of))))
-    return found
+        document = manifest(target, id=f"run-{number:02}")
+        runs.append(read_run(write_run(folder, document, points_of(of))))
+    return runs
 
 
 def groups_of(runs: Sequence[Run]) -> tuple[Group, ...]:
@@ -190,8 +190,8 @@ def test_a_capture_which_names_no_capability_is_not_taken_for_an_executor(tmp_pa
 def test_systems_of_other_units_are_folded_groups_without_a_verdict(tmp_path: Path) -> None:
     runs = kernels(tmp_path / "armv7m", {"micro/a": 3}, {"micro/a": 5})
     for target in (HIFIVE1, LINUX):
-        made = manifest(target)
-        runs.append(read_run(write_run(tmp_path / "others", made, points_of({"micro/a": 4}))))
+        document = manifest(target)
+        runs.append(read_run(write_run(tmp_path / "others", document, points_of({"micro/a": 4}))))
     page = page_of(runs)
     assert [group.title for group in page.standings] == [
         "Median, instructions of armv7m",
@@ -208,10 +208,10 @@ def test_systems_of_other_units_are_folded_groups_without_a_verdict(tmp_path: Pa
 def loaded(folder: Path, rounds: int, centres: Mapping[str, float]) -> list[Run]:
     """Rounds of this Linux under several loads, each with its typical latency in ns."""
     rng = np.random.default_rng(4)
-    found = []
+    runs = []
     for number in range(1, rounds + 1):
         for place, (load, centre) in enumerate(centres.items(), 1):
-            made = msgspec.structs.replace(
+            document = msgspec.structs.replace(
                 manifest(LINUX, id=f"{number}-{place}-{load}"),
                 variant=f"load {load}",
                 round=number,
@@ -220,8 +220,8 @@ def loaded(folder: Path, rounds: int, centres: Mapping[str, float]) -> list[Run]
             )
             values = (centre * rng.lognormal(0.0, 0.05, 2000)).astype(np.uint32)
             point = Point("itc/mutex", {"all": values})
-            found.append(read_run(write_run(folder, made, [point])))
-    return found
+            runs.append(read_run(write_run(folder, document, [point])))
+    return runs
 
 
 def test_times_are_decided_by_their_intervals_and_not_by_their_order(tmp_path: Path) -> None:
@@ -274,8 +274,8 @@ def test_the_table_of_the_page_is_that_of_the_files(tmp_path: Path) -> None:
         {"itc/queue": (150, 260), "itc/mutex": "no mutex"},
         {"itc/queue": (160, 270), "itc/mutex": 8},
     )
-    words = ["report", tmp_path / "runs", "-o", tmp_path / "r.html", "--tables", tmp_path / "t"]
-    result = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+    command = ["report", tmp_path / "runs", "-o", tmp_path / "r.html", "--tables", tmp_path / "t"]
+    result = CliRunner().invoke(cli, [str(word) for word in command], standalone_mode=False)
     assert result.exception is None
     with (tmp_path / "t" / "systems.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -363,8 +363,8 @@ def test_show_prints_the_table_of_the_report(
     monkeypatch.setenv("COLUMNS", "80")
     medians: list[Medians] = [{"micro/a": 100 + 9 * n, "itc/pipe": "no pipe"} for n in range(7)]
     runs = kernels(tmp_path, *medians)
-    words = ["show", *(str(run.path) for run in runs)]
-    printed = CliRunner().invoke(cli, words, standalone_mode=False).stdout
+    command = ["show", *(str(run.path) for run in runs)]
+    printed = CliRunner().invoke(cli, command, standalone_mode=False).stdout
     table = printed[printed.index("Median, instructions of armv7m") :]
     assert "A kernel0/stm32f4@emulated, FreeRTOS V11.2.0" in table
     rows = [line.split()[1:] for line in table.splitlines() if line.startswith("micro/a")]
@@ -429,7 +429,7 @@ def test_nothing_is_cut_at_either_width_and_print_is_four_pages(tmp_path: Path, 
         {bench: 1_234_567 + 90_000 * (n + at) for at, bench in enumerate(BENCHES)}
         for n in range(count)
     ]
-    runs = kernels(tmp_path, *medians, words=["n" * 200, *(f"kernel{n}" for n in range(1, count))])
+    runs = kernels(tmp_path, *medians, names=["n" * 200, *(f"kernel{n}" for n in range(1, count))])
     file = tmp_path / "report.html"
     file.write_text(render(page_of(runs)))
     with browser.browser() as page:

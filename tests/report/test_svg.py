@@ -27,25 +27,25 @@ values = st.floats(1e-6, 1e9)
 
 @given(low=st.floats(-1e9, 1e9), span=st.floats(0, 1e9))
 def test_linear_ticks_are_round_and_few_and_inside_the_scale(low: float, span: float) -> None:
-    made = scale.linear(low, low + span, 0, 100)
-    assert made.low <= low and made.high >= low + span
-    assert 2 <= len(made.ticks) <= 9
-    for tick in made.ticks:
-        assert made.low - 1e-6 * abs(made.low) <= tick <= made.high + 1e-6 * abs(made.high)
+    axis = scale.linear(low, low + span, 0, 100)
+    assert axis.low <= low and axis.high >= low + span
+    assert 2 <= len(axis.ticks) <= 9
+    for tick in axis.ticks:
+        assert axis.low - 1e-6 * abs(axis.low) <= tick <= axis.high + 1e-6 * abs(axis.high)
 
 
 @given(low=values, factor=st.floats(1, 1e12))
 def test_logarithmic_ticks_are_inside_and_not_crowded(low: float, factor: float) -> None:
-    made = scale.logarithmic(low, low * factor, 0, 100)
-    assert 1 <= len(made.ticks) <= 7
-    assert all(made.low <= tick <= made.high for tick in made.ticks)
+    axis = scale.logarithmic(low, low * factor, 0, 100)
+    assert 1 <= len(axis.ticks) <= 7
+    assert all(axis.low <= tick <= axis.high for tick in axis.ticks)
 
 
 @given(low=values, factor=st.floats(1.1, 1e6), share=st.floats(-1, 2))
 def test_a_scale_never_leaves_its_pixels(low: float, factor: float, share: float) -> None:
     for make in (scale.linear, scale.logarithmic):
-        made = make(low, low * factor, 40, 300)
-        assert 40 - 1e-6 <= made(low + share * low * factor) <= 300 + 1e-6
+        axis = make(low, low * factor, 40, 300)
+        assert 40 - 1e-6 <= axis(low + share * low * factor) <= 300 + 1e-6
 
 
 def test_scales_map_their_ends() -> None:
@@ -180,8 +180,8 @@ def luminance(colour: str) -> float:
     return 0.2126 * lin[0] + 0.7152 * lin[1] + 0.0722 * lin[2]
 
 
-def contrast(one: str, other: str) -> float:
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+def contrast(colour: str, other: str) -> float:
+    high, low = sorted((luminance(colour), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
 
 

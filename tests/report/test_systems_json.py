@@ -17,10 +17,10 @@ from tests.docs.pages import ROOT
 from tests.report.test_standings import kernels, loaded
 
 
-def called(*words: object) -> Any:
-    made = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
-    assert made.exception is None, made.output
-    return made.stdout
+def called(*arguments: object) -> Any:
+    result = CliRunner().invoke(cli, [str(word) for word in arguments], standalone_mode=False)
+    assert result.exception is None, result.output
+    return result.stdout
 
 
 def test_show_run_and_the_report_have_the_table(
@@ -36,21 +36,21 @@ def test_show_run_and_the_report_have_the_table(
     (group,) = shown["standings"]
     assert (group["unit"], group["clock_class"]) == ("instructions", "instruction")
     assert (group["counted_of"], group["decided_by"]) == ("armv7m", "order")
-    assert [(one["letter"], one["name"], one["runs"]) for one in group["systems"]] == [
+    assert [(system["letter"], system["name"], system["runs"]) for system in group["systems"]] == [
         (letter, f"kernel{n}/stm32f4@emulated", [f"run-0{n}"]) for n, letter in enumerate("ABC")
     ]
     rows = {row["bench"]: row for row in group["rows"]}
     assert rows["itc/queue"]["params"] == {"size_bytes": 4} and rows["itc/queue"]["points"] == 2
     assert [row["quickest"] for row in rows.values()] == ["A", None, None]
     assert rows["micro/a"]["near"] == ["A", "B"] and rows["micro/a"]["unlike"] is False
-    mutex = {one["system"]: one for one in rows["itc/mutex"]["figures"]}
+    mutex = {figure["system"]: figure for figure in rows["itc/mutex"]["figures"]}
     assert (mutex["A"]["median"], mutex["A"]["status"]) == (7.0, "ok")
     assert (mutex["B"]["median"], mutex["B"]["status"]) == (None, "n/a")
     assert mutex["B"]["reason"] == "no mutex" and mutex["C"]["status"] == "absent"
     assert group["without_figure"] == [
         {"system": "B", "benches": ["itc/mutex"], "status": "n/a", "reason": "no mutex"}
     ]
-    assert [one["systems"] for one in shown["margins"]] == [["A", "B"], ["A", "C"]]
+    assert [margin["systems"] for margin in shown["margins"]] == [["A", "B"], ["A", "C"]]
     assert [run["run"] for run in shown["runs"]] == [f"run-0{n}" for n in range(3)]
     write_json([run.path for run in runs], [])
     assert json.loads(capsys.readouterr().out) == shown | {"errors": []}
@@ -72,7 +72,7 @@ def test_times_are_decided_by_intervals(tmp_path: Path) -> None:
     loaded(tmp_path, 4, {"none": 20_000.0, "cpu": 90_000.0, "disk": 60_000.0})
     (group,) = json.loads(called("show", tmp_path, "--json"))["standings"]
     assert group["decided_by"] == "intervals" and group["rows"][0]["quickest"] == "A"
-    assert [len(one["runs"]) for one in group["systems"]] == [4, 4, 4]
+    assert [len(system["runs"]) for system in group["systems"]] == [4, 4, 4]
 
 
 def test_nothing_measured_has_no_table(capsys: pytest.CaptureFixture[str]) -> None:
@@ -103,4 +103,4 @@ def keys(value: Any) -> set[str]:
         return set().union(*map(keys, value))
     if not isinstance(value, dict):
         return set()
-    return set(value).union(*(keys(one) for name, one in value.items() if name != "params"))
+    return set(value).union(*(keys(inner) for name, inner in value.items() if name != "params"))

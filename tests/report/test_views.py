@@ -59,13 +59,13 @@ def test_a_view_is_one_file(tmp_path: Path) -> None:
 def test_places_order_the_page_and_its_navigation(tmp_path: Path) -> None:
     page = page_of(results(tmp_path, n=60))
     nav = render(page).partition("<nav")[2].partition("</nav>")[0]
-    assert re.findall(r'href="#([^"]*)"', nav) == [one.anchor for one in page.sections]
-    anchors = [one.anchor for one in page.sections]
+    assert re.findall(r'href="#([^"]*)"', nav) == [section.anchor for section in page.sections]
+    anchors = [section.anchor for section in page.sections]
     assert anchors.index("itc") < anchors.index("planted-view") < anchors.index("clock-section")
 
 
 def test_a_view_with_nothing_to_show_has_no_section(tmp_path: Path) -> None:
-    anchors = {one.anchor for one in page_of(results(tmp_path, n=60)).sections}
+    anchors = {section.anchor for section in page_of(results(tmp_path, n=60)).sections}
     assert {"clock-section", "books", "manifests", "method"} <= anchors
     assert not anchors & {"planted-view", "events-section", "loads-section", "memory"}
 

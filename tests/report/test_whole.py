@@ -45,10 +45,10 @@ def full_after(count: int) -> Iterator[None]:
         sys.dont_write_bytecode = kept
 
 
-def failing(*words: str | Path) -> None:
-    """`kadenz WORDS…`, which cannot write its file."""
+def failing(*arguments: str | Path) -> None:
+    """`kadenz ARGUMENTS…`, which cannot write its file."""
     with full_after(100):
-        result = CliRunner().invoke(cli, [str(word) for word in words], standalone_mode=False)
+        result = CliRunner().invoke(cli, [str(word) for word in arguments], standalone_mode=False)
     assert isinstance(result.exception, KadenzError)
     assert "cannot be written" in result.exception.message
 
@@ -83,7 +83,7 @@ def test_a_full_disk_leaves_the_old_file(
     file.write_text(OLD)
     write(tmp_path / "runs", file)
     assert file.read_text() == OLD
-    assert [one.name for one in file.parent.iterdir()] == ["file.html"]
+    assert [path.name for path in file.parent.iterdir()] == ["file.html"]
 
 
 def test_a_kill_at_any_call_leaves_a_whole_file(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_pipe_and_a_device_are_not_replaced(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for special in (pipe, Path("/dev/null"), Path("/dev/stdout")):
-        with replaced(special) as found:
-            assert found == special
+        with replaced(special) as target:
+            assert target == special
     assert pipe.is_fifo()
 
 

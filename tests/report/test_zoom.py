@@ -85,6 +85,6 @@ def test_the_library_that_was_set_up_is_the_pinned_one() -> None:
     """`make setup` fetched all of the library, or none of it."""
     root = Path(__file__).resolve().parents[2]
     pinned = re.search(r"^VERSION=(.*)$", (root / "scripts/setup-uplot.sh").read_text(), re.M)
-    found = zoom.library()
+    library = zoom.library()
     assert pinned is not None
-    assert found is None or (found.version == pinned[1] and "MIT License" in found.script)
+    assert library is None or (library.version == pinned[1] and "MIT License" in library.script)

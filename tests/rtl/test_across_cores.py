@@ -126,9 +126,9 @@ def faulty_run(folder: Path, text: str) -> Run:
 
 def values(run: Run, bench: str, **params: int | str) -> list[int]:
     (record,) = [
-        one
-        for one in run.manifest.records
-        if one.bench == bench and params.items() <= one.params.items()
+        entry
+        for entry in run.manifest.records
+        if entry.bench == bench and params.items() <= entry.params.items()
     ]
     assert (record.status, record.reason) == ("ok", ""), record.bench
     return [int(value) for value in run.samples(record, 0)]
@@ -138,7 +138,9 @@ def test_points_across_cores_measure_on_the_cores_of_their_plan(tmp_path: Path) 
     run = run_of(tmp_path, CAMPAIGN + MORE)
     assert [(r.bench, r.reason) for r in run.manifest.records if r.status != "ok"] == []
     assert values(run, "smp/clocks") == [0, 0, 0]  # one clock
-    alone, beside = (values(run, "smp/contention", other_core=one) for one in ("none", "own"))
+    alone, beside = (
+        values(run, "smp/contention", other_core=other_core) for other_core in ("none", "own")
+    )
     assert sum(beside) > sum(alone)
     moved = cores_of(run, "move")
     assert all(begin != end for begin, end in moved[1:])
@@ -148,9 +150,11 @@ def test_points_across_cores_measure_on_the_cores_of_their_plan(tmp_path: Path) 
 
 def cores_of(run: Run, migrate: str) -> list[tuple[int, int]]:
     """Where each period of the cyclic thread began and ended."""
-    (record,) = [one for one in run.manifest.records if one.params.get("migrate") == migrate]
+    (record,) = [entry for entry in run.manifest.records if entry.params.get("migrate") == migrate]
     lanes = record.companions(record.series[0])
-    begin, end = (run.samples(record, lanes[f"{one}-core"]).tolist() for one in ("begin", "end"))
+    begin, end = (
+        run.samples(record, lanes[f"{moment}-core"]).tolist() for moment in ("begin", "end")
+    )
     return list(zip(begin, end, strict=True))
 
 
@@ -160,11 +164,11 @@ def test_a_kernel_that_ignores_the_core_of_a_thread_gives_no_figure(
     limit = "cycle_limit = 9000000"
     target = plant("unbound", "kdz_thread_create", tmp_path, monkeypatch, tier=limit)
     run = faulty_run(tmp_path, PLACED.replace(IBEX_2, target))
-    placed = [one for one in run.manifest.records if not one.bench.startswith("clock/")]
+    placed = [entry for entry in run.manifest.records if not entry.bench.startswith("clock/")]
     assert len(placed) == 8
     for record in placed:
-        found = (record.status, record.reason)
-        assert found == ("invalid", "a task ran on another core than its own"), record.bench
+        verdict = (record.status, record.reason)
+        assert verdict == ("invalid", "a task ran on another core than its own"), record.bench
 
 
 def test_a_counter_a_core_gives_the_190_ms_of_arm2022_and_is_found(
@@ -173,14 +177,14 @@ def test_a_counter_a_core_gives_the_190_ms_of_arm2022_and_is_found(
     target = plant("late_counter", "kdz_cores_begin", tmp_path, monkeypatch)
     run = faulty_run(tmp_path, CAMPAIGN.replace(IBEX_2, target))  # one record is invalid
     # The fault's read and write of the counter lie some cycles apart.
-    assert all(abs(one - LATE) < 100 for one in values(run, "smp/clocks"))
+    assert all(abs(value - LATE) < 100 for value in values(run, "smp/clocks"))
     same = max(values(run, SWITCH, core_a=0, core_b=0))
     across = values(run, SWITCH, core_a=1, core_b=0)
     assert min(across) > LATE and max(across) < LATE + 3 * same
     assert max(across) - min(across) < same
     (wrapped,) = [
-        one
-        for one in run.manifest.records
-        if one.bench == SWITCH and (one.params["core_a"], one.params["core_b"]) == (0, 1)
+        entry
+        for entry in run.manifest.records
+        if entry.bench == SWITCH and (entry.params["core_a"], entry.params["core_b"]) == (0, 1)
     ]
     assert wrapped.status == "invalid" and "END came" in wrapped.reason

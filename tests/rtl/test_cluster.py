@@ -44,9 +44,9 @@ def test_tasks_across_coherent_cores_are_measured_and_a_second_run_is_the_same(
     """Bytes that one core writes and the other reads come through both caches."""
     target = f"freertos/{CLUSTER}@rtl"
     options = ("--quick", "--target", target, "--set", "samples=10", "--set", "core_b=1")
-    words = ("itc/queue", "smp/clocks", "smp/wake-up", *options)
-    (first,) = measured(tmp_path / "first", *words)
-    (again,) = measured(tmp_path / "again", *words, "--fresh")
+    arguments = ("itc/queue", "smp/clocks", "smp/wake-up", *options)
+    (first,) = measured(tmp_path / "first", *arguments)
+    (again,) = measured(tmp_path / "again", *arguments, "--fresh")
     taken = samples(first)
     assert samples(again) == taken and len(taken) == 3 + 3  # and three of the clock
     (clocks,) = [values for name, values in taken.items() if name.endswith("smp/clocks")]
@@ -82,8 +82,8 @@ def test_conformance_finds_a_fault_between_the_cores(
 def test_an_end_before_its_begin_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = plant("late_counter", "kdz_cores_begin", tmp_path, monkeypatch, base=CLUSTER)
     run = faulty_run(tmp_path, CAMPAIGN.replace(IBEX_2, target))
-    assert all(abs(one - LATE) < 1000 for one in values(run, "smp/clocks"))
-    (invalid,) = [one for one in run.manifest.records if one.status == "invalid"]
+    assert all(abs(value - LATE) < 1000 for value in values(run, "smp/clocks"))
+    (invalid,) = [entry for entry in run.manifest.records if entry.status == "invalid"]
     assert "END came" in invalid.reason
     assert (invalid.params["core_a"], invalid.params["core_b"]) == (0, 1)
 

@@ -38,9 +38,9 @@ def replace_compiler(monkeypatch: pytest.MonkeyPatch, before: Callable[[], objec
     def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
         if "--Mdir" not in command:
             return real(command, **options)  # type: ignore[call-overload, no-any-return]
-        made = Path(command[command.index("--Mdir") + 1])
-        made.mkdir()
-        (made / "bench").write_text("program")
+        folder = Path(command[command.index("--Mdir") + 1])
+        folder.mkdir()
+        (folder / "bench").write_text("program")
         before()
         return subprocess.CompletedProcess(command, 0, "", "")
 
@@ -124,8 +124,8 @@ def test_a_program_is_rebuilt_when_verilog_or_compiler_change(
     programs.mkdir()
     read = [verilog / "core.sv", verilog / "include" / "macros.svh"]
     compiler = programs / "g++"
-    for one in read:
-        one.write_text("1")
+    for source in read:
+        source.write_text("1")
     compiler.write_text("#!/bin/sh\necho 12.2\n")
     compiler.chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=os.pathsep)
@@ -134,7 +134,10 @@ def test_a_program_is_rebuilt_when_verilog_or_compiler_change(
         rtl_core.core_file("ibex"), sources=("core.sv",), include=("include",)
     )
     digests = [rtl_core._digest("ibex", file, rtl_core.ALONE)]
-    for changed, text in [*((one, "2") for one in read), (compiler, "#!/bin/sh\necho 13.1\n")]:
+    for changed, text in [
+        *((source, "2") for source in read),
+        (compiler, "#!/bin/sh\necho 13.1\n"),
+    ]:
         changed.write_text(text)
         digests.append(rtl_core._digest("ibex", file, rtl_core.ALONE))
     assert len(set(digests)) == 4

@@ -37,12 +37,12 @@ HANG = Path(__file__).parent / "hang.c"
 QUICK = ("micro/task-switch-sampled", "itc/queue", "irq/to-task", "cyclic/wakeup-latency")
 
 
-def kadenz(*words: str) -> Result:
-    return CliRunner().invoke(cli, list(words), standalone_mode=False)
+def kadenz(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
 
 
-def measured(output: Path, *words: str) -> list[Run]:
-    answer = kadenz("run", *words, "--output", str(output))
+def measured(output: Path, *arguments: str) -> list[Run]:
+    answer = kadenz("run", *arguments, "--output", str(output))
     assert answer.exception is None and answer.return_value == 0, answer.output
     return find_runs([output])
 
@@ -66,11 +66,11 @@ def test_freertos_conforms(target: str) -> None:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """A short run on each core."""
-    found = {}
+    runs = {}
     for target in (IBEX, VEXRISCV):
-        words = (*QUICK, "--quick", "--target", target, "--set", "samples=40")
-        (found[target],) = measured(tmp_path_factory.mktemp("quick"), *words)
-    return found
+        arguments = (*QUICK, "--quick", "--target", target, "--set", "samples=40")
+        (runs[target],) = measured(tmp_path_factory.mktemp("quick"), *arguments)
+    return runs
 
 
 @pytest.mark.parametrize("target", [IBEX, VEXRISCV])
@@ -93,11 +93,11 @@ def test_samples_do_not_depend_on_how_the_run_is_split(
     target: str, quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
-    words = (*QUICK, "--quick", "--target", target, "--set", "samples=40", "--fresh")
-    (again,) = measured(tmp_path / "all", *words)
+    arguments = (*QUICK, "--quick", "--target", target, "--set", "samples=40", "--fresh")
+    (again,) = measured(tmp_path / "all", *arguments)
     assert samples(again) == samples(quick[target])
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 1)
-    (alone,) = measured(tmp_path / "one", "irq/to-task", *words[len(QUICK) :])
+    (alone,) = measured(tmp_path / "one", "irq/to-task", *arguments[len(QUICK) :])
     of = {name.partition(" ")[2]: values for name, values in samples(quick[target]).items()}
     assert samples(alone)[next(n for n in samples(alone) if "irq" in n)] == of["irq/to-task"]
 
@@ -106,8 +106,8 @@ def test_the_scope_sees_the_same_cycles_as_the_counter(
     quick: dict[str, Run], tmp_path: Path
 ) -> None:
     """They differ by what a stamp costs; Ibex has no cache, so by a constant of each benchmark."""
-    words = ("micro/task-switch-sampled", "irq/to-task", "--target", IBEX)
-    (scoped,) = measured(tmp_path, *words, "--set", "samples=40", "--instrument", "scope")
+    arguments = ("micro/task-switch-sampled", "irq/to-task", "--target", IBEX)
+    (scoped,) = measured(tmp_path, *arguments, "--set", "samples=40", "--instrument", "scope")
     counter = {name.partition(" ")[2]: values for name, values in samples(quick[IBEX]).items()}
     for name, values in samples(scoped).items():
         bench = name.partition(" ")[2]
@@ -118,8 +118,8 @@ def test_the_scope_sees_the_same_cycles_as_the_counter(
 
 
 def test_wait_states_cost_what_they_are(tmp_path: Path) -> None:
-    words = ("micro/task-switch-sampled", "--quick", "--target", IBEX, "--set", "samples=50")
-    runs = measured(tmp_path, *words, "--wait-states", "rom=0,1,4")
+    arguments = ("micro/task-switch-sampled", "--quick", "--target", IBEX, "--set", "samples=50")
+    runs = measured(tmp_path, *arguments, "--wait-states", "rom=0,1,4")
     medians = {}
     for run in runs:
         (record,) = [r for r in run.manifest.records if r.bench.startswith("micro/")]
@@ -144,8 +144,16 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_target_that_never_ends_is_stopped_by_cycles_and_its_place_is_named(short: Path) -> None:
-    words = ("run", "test/hang", "--quick", "--bench", str(HANG), "--target", "freertos/short@rtl")
-    answer = kadenz(*words, "--output", str(short / "runs"))
+    arguments = (
+        "run",
+        "test/hang",
+        "--quick",
+        "--bench",
+        str(HANG),
+        "--target",
+        "freertos/short@rtl",
+    )
+    answer = kadenz(*arguments, "--output", str(short / "runs"))
     assert answer.return_value == 1
     assert "nothing was written for too long" in answer.output
     assert "core 0 pc 0x80" in answer.output and "spin_forever" in answer.output
@@ -157,7 +165,7 @@ def test_a_target_that_never_ends_is_stopped_by_cycles_and_its_place_is_named(sh
 
 
 def test_the_limit_of_cycles_ends_a_run(short: Path) -> None:
-    words = (
+    arguments = (
         "run",
         "micro/task-switch",
         "--quick",
@@ -169,19 +177,19 @@ def test_the_limit_of_cycles_ends_a_run(short: Path) -> None:
     board = short / "boards" / "short" / "board.toml"
     text = board.read_text().replace("silence_limit = 4000000", "silence_limit = 90000000")
     board.write_text(text)
-    answer = kadenz(*words, "--target", "freertos/short@rtl", "--output", str(short / "runs"))
+    answer = kadenz(*arguments, "--target", "freertos/short@rtl", "--output", str(short / "runs"))
     assert answer.return_value == 1 and "the limit of cycles is reached" in answer.output
 
 
 def test_an_access_without_memory_is_reported_by_the_target_itself(tmp_path: Path) -> None:
-    words = ("run", "test/nowhere", "--quick", "--bench", str(HANG), "--target", IBEX)
-    answer = kadenz(*words, "--output", str(tmp_path))
+    arguments = ("run", "test/nowhere", "--quick", "--bench", str(HANG), "--target", IBEX)
+    answer = kadenz(*arguments, "--output", str(tmp_path))
     assert answer.return_value == 1
     assert "store access fault" in answer.output and "reach_for_nothing" in answer.output
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("option", "message"),
     [
         ("flash=1", "no machine of this run has such a memory"),
         ("rom", "`rom` is not KEY=VALUE"),
@@ -189,18 +197,18 @@ def test_an_access_without_memory_is_reported_by_the_target_itself(tmp_path: Pat
         ("rom=1001", "expected MEMORY=N,N"),
     ],
 )
-def test_wrong_wait_states_are_refused(option: str, words: str, tmp_path: Path) -> None:
+def test_wrong_wait_states_are_refused(option: str, message: str, tmp_path: Path) -> None:
     answer = kadenz(
         *("run", "irq/to-task", "--target", IBEX, "--wait-states", option),
         *("--output", str(tmp_path / "runs")),
     )
-    assert isinstance(answer.exception, UsageError) and words in answer.exception.message
+    assert isinstance(answer.exception, UsageError) and message in answer.exception.message
     assert not (tmp_path / "runs").exists()
 
 
 def test_wait_states_without_a_simulated_core_are_refused(tmp_path: Path) -> None:
-    words = ("run", "irq/to-task", "--target", "freertos/stm32f4@emulated")
-    answer = kadenz(*words, "--wait-states", "rom=1", "--output", str(tmp_path / "runs"))
+    arguments = ("run", "irq/to-task", "--target", "freertos/stm32f4@emulated")
+    answer = kadenz(*arguments, "--wait-states", "rom=1", "--output", str(tmp_path / "runs"))
     assert isinstance(answer.exception, UsageError)
     assert "no target of this run is a simulated core" in answer.exception.message
 
@@ -262,9 +270,9 @@ def test_a_plan_that_does_not_fit_in_its_page_is_refused_as_bad_input(short: Pat
     big = 'plan_address = 0x8003f000\n[[tier.rtl.memory]]\nname = "rom"'
     assert big in board.read_text()
     board.write_text(board.read_text().replace(big, small))
-    words = ("micro/task-switch", "--quick", "--set", "iterations=200000")
+    arguments = ("micro/task-switch", "--quick", "--set", "iterations=200000")
     answer = kadenz(
-        "run", *words, "--target", "freertos/short@rtl", "--output", str(short / "runs")
+        "run", *arguments, "--target", "freertos/short@rtl", "--output", str(short / "runs")
     )
     assert answer.return_value == 2
     assert "the board's plan page 48: micro/task-switch" in answer.output
@@ -285,8 +293,10 @@ def test_a_timer_that_the_image_does_not_expect_is_no_image(divider: int, short:
     board = short / "boards" / "short" / "board.toml"
     text = board.read_text().replace('core = "ibex"', f'core = "ibex"\ntimer_divider = {divider}')
     board.write_text(text)
-    made = compile_commands(parse_target("freertos/short@rtl"), None, short / "made", "counter")
-    (command,) = [one["command"] for one in made if one["file"].endswith("softcore/board.c")]
+    entries = compile_commands(parse_target("freertos/short@rtl"), None, short / "made", "counter")
+    (command,) = [
+        entry["command"] for entry in entries if entry["file"].endswith("softcore/board.c")
+    ]
     answer = subprocess.run(
         [*shlex.split(command), "-fsyntax-only"],
         cwd=short / "made",
@@ -306,9 +316,9 @@ def test_an_unknown_core_is_compared_with_the_known_ones() -> None:
 
 def bench(core: str, image: Path, *more: str) -> subprocess.CompletedProcess[str]:
     """The bench by itself, with a small memory. It has to end at once."""
-    words = ["--elf", str(image), "--memory", "rom:0x80000000:0x1000:0", *more]
+    options = ["--elf", str(image), "--memory", "rom:0x80000000:0x1000:0", *more]
     return subprocess.run(
-        [str(rtl_core.build(core).program), *words],
+        [str(rtl_core.build(core).program), *options],
         capture_output=True,
         text=True,
         check=False,
@@ -326,15 +336,15 @@ def built(core: str) -> str:
 
 @pytest.mark.parametrize("core", ["ibex", "vexriscv-imac", "vexriscv-cluster"])
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "message"),
     [(b"no ELF", "the ELF file is cut"), (bytes(64), "not a 32-bit RISC-V ELF file")],
 )
 def test_the_bench_refuses_what_is_not_an_image(
-    core: str, content: bytes, words: str, tmp_path: Path
+    core: str, content: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / "image").write_bytes(content)
     answer = bench(built(core), tmp_path / "image")
-    assert answer.returncode == 125 and words in answer.stderr
+    assert answer.returncode == 125 and message in answer.stderr
 
 
 @pytest.mark.parametrize("core", ["ibex", "vexriscv-cluster"])

@@ -46,15 +46,15 @@ class Adapter:
         self._clock([(1, 0)] * 5 + [(0, 0)])
 
     def _clock(self, bits: list[tuple[int, int]]) -> None:
-        words = "".join(f"{tms << 1 | tdi}{4 | tms << 1 | tdi}" for tms, tdi in bits)
-        self._line.sendall(words.encode())
+        commands = "".join(f"{tms << 1 | tdi}{4 | tms << 1 | tdi}" for tms, tdi in bits)
+        self._line.sendall(commands.encode())
 
     def _shift(self, value: int, length: int) -> int:
-        words = ""
+        commands = ""
         for place in range(length):
             pins = (place == length - 1) << 1 | (value >> place & 1)
-            words += f"{pins}R{4 | pins}"
-        self._line.sendall(words.encode())
+            commands += f"{pins}R{4 | pins}"
+        self._line.sendall(commands.encode())
         answer = b""
         while len(answer) < length:
             answer += self._line.recv(length)
@@ -81,9 +81,9 @@ class Adapter:
 
     def error(self) -> int:
         """cmderr, which is cleared then."""
-        found = self.read(ABSTRACTCS) >> 8 & 7
+        code = self.read(ABSTRACTCS) >> 8 & 7
         self.write(ABSTRACTCS, 7 << 8)
-        return found
+        return code
 
     def register(self, number: int) -> int:
         self.write(COMMAND, SIZE32 | TRANSFER | number)
@@ -107,21 +107,21 @@ class Adapter:
 def tap(tmp_path: Path) -> Iterator[Adapter]:
     """A core with a program that counts in s0."""
     path = tmp_path / "jtag"
-    words = ["--socket", str(path), "--idcode", hex(IDCODE), "--entry", hex(START)]
-    words += ["--memory", "rom:0x80000000:0x1000:0", "--memory", "ram:0x80040000:0x1000:0"]
-    board = subprocess.Popen([rtl_core.build("ibex", rtl_core.BY_JTAG).program, *words])
+    options = ["--socket", str(path), "--idcode", hex(IDCODE), "--entry", hex(START)]
+    options += ["--memory", "rom:0x80000000:0x1000:0", "--memory", "ram:0x80040000:0x1000:0"]
+    board = subprocess.Popen([rtl_core.build("ibex", rtl_core.BY_JTAG).program, *options])
     while not path.exists():
         assert board.poll() is None
         time.sleep(0.01)
-    one = Adapter(path)
-    one.instruction(0x11)
-    one.write(DMCONTROL, ACTIVE)
-    one.write(SBCS, 1 << 16 | 2 << 17)  # words, one after the other
-    one.write(SBADDRESS, START)
+    adapter = Adapter(path)
+    adapter.instruction(0x11)
+    adapter.write(DMCONTROL, ACTIVE)
+    adapter.write(SBCS, 1 << 16 | 2 << 17)  # words, one after the other
+    adapter.write(SBADDRESS, START)
     for word in COUNT_UP:
-        one.write(SBDATA, word)
-    yield one
-    one.close()
+        adapter.write(SBDATA, word)
+    yield adapter
+    adapter.close()
     board.terminate()
     board.wait()
 
@@ -212,9 +212,9 @@ def test_a_program_buffer_executes_again_at_each_access_to_data(tap: Adapter) ->
 
 def test_the_bus_is_read_while_the_hart_runs_and_names_what_it_cannot_do(tap: Adapter) -> None:
     def bus_error() -> int:
-        found = tap.read(SBCS) >> 12 & 7
+        code = tap.read(SBCS) >> 12 & 7
         tap.write(SBCS, 7 << 12)
-        return found
+        return code
 
     reset(tap)
     tap.write(SBCS, 1 << 20 | 1 << 15 | 1 << 16)  # bytes: read at the address, and go on

@@ -20,7 +20,7 @@ from tests.rtl.test_cores import IBEX, VEXRISCV, measured
 
 pytestmark = pytest.mark.counted
 BENCHES = ("micro/task-switch-sampled", "perf/activate", "itc/semaphore-counting-to-higher")
-WORDS = 8  # of a line
+WORDS_OF_A_LINE = 8  # of a line
 
 # Two rounds of the same code: eight loads, each of a line, and lines of code from 1 to 9: 64
 # instructions of four bytes fill eight, and END begins the ninth.
@@ -66,12 +66,12 @@ def known(folder: Path, waits: int) -> RecordSpans:
     image, trace = folder / "known.elf", folder / "trace"
     compiler = ["riscv64-unknown-elf-gcc", *flags, "-Wl,--build-id=none"]
     subprocess.run([*compiler, str(folder / "known.S"), "-o", str(image)], check=True)
-    words = ["--elf", str(image), "--watch", "0x40040000", "--trace", str(trace)]
-    words += ["--finisher", "0xf0020000", "--cycle-limit", "100000"]
+    options = ["--elf", str(image), "--watch", "0x40040000", "--trace", str(trace)]
+    options += ["--finisher", "0xf0020000", "--cycle-limit", "100000"]
     for memory in (f"rom:0x40000000:0x40000:{waits}", "ram:0x40040000:0x40000:0"):
-        words += ["--memory", memory]
+        options += ["--memory", memory]
     program = rtl_core.build("vexriscv-imac").program
-    subprocess.run([str(program), *words], check=True, timeout=60)
+    subprocess.run([str(program), *options], check=True, timeout=60)
     return split_records(read_trace(trace))[7]
 
 
@@ -83,15 +83,15 @@ def test_lines_of_known_code_are_counted_one_by_one(tmp_path: Path) -> None:
     }
     waiting = known(tmp_path, 5)
     assert waiting.misses["icache-misses"].tolist() == [9, 0]
-    assert (waiting.spans - record.spans).tolist() == [9 * WORDS * 5, 0]
+    assert (waiting.spans - record.spans).tolist() == [9 * WORDS_OF_A_LINE * 5, 0]
 
 
 @pytest.fixture(scope="module")
 def scoped(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Run]:
     """A short run by the scope, by wait states of the ROM."""
     output = tmp_path_factory.mktemp("scoped")
-    words = (*BENCHES, "--quick", "--target", VEXRISCV, "--instrument", "scope")
-    runs = measured(output, *words, "--set", "samples=40", "--wait-states", "rom=0,4")
+    arguments = (*BENCHES, "--quick", "--target", VEXRISCV, "--instrument", "scope")
+    runs = measured(output, *arguments, "--set", "samples=40", "--wait-states", "rom=0,4")
     return {int(run.manifest.condition_values["rom_wait"]): run for run in runs}
 
 
@@ -129,12 +129,12 @@ def test_a_wait_state_costs_a_cycle_for_each_word_of_the_lines(
     usual = [Counter(each[1:]).most_common(1)[0][0] for each in (none, some)]
     for quick, slow in ((none[0], some[0]), usual):
         assert slow[1:] == quick[1:]
-        assert slow[0] - quick[0] == 4 * WORDS * quick[1]
+        assert slow[0] - quick[0] == 4 * WORDS_OF_A_LINE * quick[1]
 
 
 def test_two_runs_count_the_same_bytes(scoped: dict[int, Run], tmp_path: Path) -> None:
-    words = (*BENCHES, "--quick", "--target", VEXRISCV, "--instrument", "scope", "--fresh")
-    (again,) = measured(tmp_path, *words, "--set", "samples=40")
+    arguments = (*BENCHES, "--quick", "--target", VEXRISCV, "--instrument", "scope", "--fresh")
+    (again,) = measured(tmp_path, *arguments, "--set", "samples=40")
     files = [lane.file for record in again.manifest.records for lane in record.lanes if lane.file]
     assert sum("misses" in file for file in files) == 2 * (len(BENCHES) + 1)  # and the clock's
     for file in files:

@@ -31,8 +31,8 @@ def test_freertos_conforms_on_two_cores() -> None:
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """A short run on one core and on two."""
-    words = (*QUICK, "--quick", "--target", IBEX, "--target", IBEX_2, "--set", "samples=30")
-    runs = measured(tmp_path_factory.mktemp("two"), *words)
+    arguments = (*QUICK, "--quick", "--target", IBEX, "--target", IBEX_2, "--set", "samples=30")
+    runs = measured(tmp_path_factory.mktemp("two"), *arguments)
     return {run.manifest.target.board: run for run in runs}
 
 
@@ -40,23 +40,23 @@ def test_samples_do_not_depend_on_how_the_run_is_split(
     quick: dict[str, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All benchmarks in one boot after the other, then one alone."""
-    words = ("--quick", "--target", IBEX_2, "--set", "samples=30", "--fresh")
+    options = ("--quick", "--target", IBEX_2, "--set", "samples=30", "--fresh")
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 3)
-    (again,) = measured(tmp_path / "all", *QUICK, *words)
+    (again,) = measured(tmp_path / "all", *QUICK, *options)
     assert samples(again) == samples(quick["ibex2"])
     monkeypatch.setattr("kadenz.lab.ahead.os.cpu_count", lambda: 1)
-    (alone,) = measured(tmp_path / "one", "itc/semaphore-counting", *words)
+    (alone,) = measured(tmp_path / "one", "itc/semaphore-counting", *options)
     of = {name.partition(" ")[2]: values for name, values in samples(quick["ibex2"]).items()}
-    found = {name.partition(" ")[2]: values for name, values in samples(alone).items()}
-    assert found["itc/semaphore-counting"] == of["itc/semaphore-counting"]
+    of_alone = {name.partition(" ")[2]: values for name, values in samples(alone).items()}
+    assert of_alone["itc/semaphore-counting"] == of["itc/semaphore-counting"]
 
 
 def test_the_run_says_what_is_shared_and_the_smp_kernel_costs_more(quick: dict[str, Run]) -> None:
-    two, one = quick["ibex2"].manifest, quick["ibex"].manifest
-    assert two.target.cores == 2 and one.target.cores == 1
-    assert two.target.settings["shared_memories"] == "rom, ram"
-    assert one.target.settings["shared_memories"] == "none"
-    assert "smp" in two.target.settings["port"]
+    dual, single = quick["ibex2"].manifest, quick["ibex"].manifest
+    assert dual.target.cores == 2 and single.target.cores == 1
+    assert dual.target.settings["shared_memories"] == "rom, ram"
+    assert single.target.settings["shared_memories"] == "none"
+    assert "smp" in dual.target.settings["port"]
     on_one, on_two = samples(quick["ibex"]), samples(quick["ibex2"])
     for name, values in on_one.items():
         if not name.partition(" ")[2].startswith("clock/"):

@@ -67,13 +67,13 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Measure:
 
 
 def _read(run: Run) -> Samples:
-    found: Samples = {}
+    by_lane: Samples = {}
     for record in run.manifest.records:
         for index, lane in enumerate(record.lanes):
             if lane.taken:
                 values = run.samples(record, index)
-                found[record.bench, lane.name] = np.asarray(values, dtype=np.int64)
-    return found
+                by_lane[record.bench, lane.name] = np.asarray(values, dtype=np.int64)
+    return by_lane
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -81,7 +81,9 @@ def _read(run: Run) -> Samples:
 def test_all_samples_differ_by_the_same_few_instructions(
     samples: Measure, board: str, bench: str
 ) -> None:
-    counter, scope = (samples(board, one)[1][bench, "all"] for one in ("counter", "scope"))
+    counter, scope = (
+        samples(board, instrument)[1][bench, "all"] for instrument in ("counter", "scope")
+    )
     assert counter.size == scope.size > 0
     offsets = np.unique(counter - scope)
     assert offsets.size == 1, f"{board} {bench}: offsets {offsets.tolist()}"
@@ -99,7 +101,9 @@ def test_batches_differ_by_the_same_few_instructions_and_whole_ticks(
     are therefore handlers: more than the kernel's shortest one, 20 instructions.
     """
     for lane in ("batch", "empty-loop"):
-        counter, scope = (samples(board, one)[1][bench, lane] for one in ("counter", "scope"))
+        counter, scope = (
+            samples(board, instrument)[1][bench, lane] for instrument in ("counter", "scope")
+        )
         assert counter.size == scope.size > 0
         differences = counter - scope
         offset = int(differences[np.argmin(np.abs(differences))])

@@ -100,7 +100,7 @@ def test_the_name_of_the_current_object_is_read_at_each_change(
     name: str, expected: list[str], tmp_path: Path
 ) -> None:
     elf = emulator.assemble(RISCV, "names", tmp_path)
-    (word,) = [one.address for one in Elf(elf).symbols if one.name == "current"]
+    (word,) = [symbol.address for symbol in Elf(elf).symbols if symbol.name == "current"]
     file = tmp_path / "paths"
     arguments = scope_plugin.arguments(emulator.plugin(RISCV, tmp_path), elf, tmp_path / "trace")
     arguments[1] += f",paths={file},word={word:#x},name={name}"
@@ -116,8 +116,8 @@ def test_the_name_of_the_current_object_is_read_at_each_change(
             names.append(b"")
         elif int(token["kind"]) & 0xF0 == NAME:
             names[-1] += int(token["value"]).to_bytes(8, "little")
-    found = [one.rstrip(b"\0").decode() for one in names[2:]]  # after that of the begin
-    assert found == expected
+    changes = [name.rstrip(b"\0").decode() for name in names[2:]]  # after that of the begin
+    assert changes == expected
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ class WithAnalyser(QemuTarget):
 def declared(board: str) -> dict[str, int]:
     """The values of a board's kdz_board_marks.h."""
     text = (inventory.root() / HEADER[board]).read_text()
-    found = re.findall(r"#define KDZ_BOARD_MARK_(\w+) (0x[0-9a-f]+)u", text)
-    return {name: int(value, 16) for name, value in found}
+    marks = re.findall(r"#define KDZ_BOARD_MARK_(\w+) (0x[0-9a-f]+)u", text)
+    return {name: int(value, 16) for name, value in marks}
 
 
 @pytest.fixture(scope="module", params=BOARDS)
@@ -99,9 +99,9 @@ def test_a_capture_of_the_pins_is_a_run_with_these_samples(
         for at, value in zip(events["low"].tolist(), events["value"].tolist(), strict=True):
             vcd.change(pins[0], at, int(value == begin))
             vcd.change(pins[1], at, int(value != begin))
-    words = ("--begin", "D0", "--end", "D1", "--bench", "itc/semaphore-binary")
+    marks = ("--begin", "D0", "--end", "D1", "--bench", "itc/semaphore-binary")
     target = ("--target", f"freertos/{board}@board", "--output", str(tmp_path / "runs"))
-    answer = kadenz("import", str(tmp_path / "capture.vcd"), *words, *target)
+    answer = kadenz("import", str(tmp_path / "capture.vcd"), *marks, *target)
     assert answer.returncode == 0, answer.stdout + answer.stderr
     (folder,) = (tmp_path / "runs").iterdir()
     run = read_run(folder)

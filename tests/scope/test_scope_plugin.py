@@ -165,9 +165,9 @@ def test_a_missing_plugin_header_says_how_to_get_it(tmp_path: Path) -> None:
 
 def test_the_plugin_is_built_once(tmp_path: Path) -> None:
     first = emulator.plugin(RISCV, tmp_path)
-    made = first.stat().st_mtime_ns
+    built_ns = first.stat().st_mtime_ns
     assert emulator.plugin(RISCV, tmp_path) == first
-    assert first.stat().st_mtime_ns == made
+    assert first.stat().st_mtime_ns == built_ns
 
 
 @pytest.mark.parametrize("bytes_left", [0, 4096])

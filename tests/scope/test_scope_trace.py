@@ -74,13 +74,13 @@ def test_every_span_written_is_read_back(
         events.append((now, RECORD_CLOSE | number))
     events.append((now, LAST))
     trace = parse_trace(encode(events))
-    found = split_records(trace)
+    read = split_records(trace)
     assert trace.complete
     assert trace.marker_address == 0x8000_0010
-    assert list(found) == list(records)
+    assert list(read) == list(records)
     for number, spans in records.items():
-        assert found[number].closed
-        assert found[number].spans.tolist() == [span for _, span in spans]
+        assert read[number].closed
+        assert read[number].spans.tolist() == [span for _, span in spans]
 
 
 @given(
@@ -102,7 +102,7 @@ def test_every_span_written_is_read_back(
 )
 def test_no_sequence_of_marks_gives_more_spans_than_it_has_pairs(marks: list[int]) -> None:
     try:
-        found = spans_of(marks)
+        spans_by_record = spans_of(marks)
     except ScopeDamaged:
         return
     # Accepted marks exactly match open (BEGIN END)* close, repeated; the last one may be truncated.
@@ -120,7 +120,7 @@ def test_no_sequence_of_marks_gives_more_spans_than_it_has_pairs(marks: list[int
     import re
 
     assert re.fullmatch(r"(?:o(?:be)*c|O(?:be)*C)*(?:[oO](?:be)*b?)?", text)
-    assert sum(len(spans) for spans in found.values()) == text.count("be")
+    assert sum(len(spans) for spans in spans_by_record.values()) == text.count("be")
 
 
 @given(

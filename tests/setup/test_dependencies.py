@@ -27,14 +27,14 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 # What the wheel's metadata names by range, and what has to be that version: cores and their
 # simulator, which are part of figures, and the tools of this checkout.
 RANGES = [
-    Requirement(one)
-    for one in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"], *EXTRAS["archive"])
+    Requirement(requirement)
+    for requirement in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"], *EXTRAS["archive"])
 ]
 EXACT = [
-    Requirement(one)
+    Requirement(requirement)
     for group in (EXTRAS["farm"], EXTRAS["rtl"], *PROJECT["dependency-groups"].values())
-    for one in group
-    if isinstance(one, str)
+    for requirement in group
+    if isinstance(requirement, str)
 ]
 
 
@@ -45,7 +45,10 @@ def locked(name: str) -> dict[str, str]:
 
 def python_pins() -> dict[str, str]:
     lock = locked("requirements-dev.lock")
-    return {one.name: lock[canonicalize_name(one.name)] for one in (*RANGES, *EXACT)}
+    return {
+        requirement.name: lock[canonicalize_name(requirement.name)]
+        for requirement in (*RANGES, *EXACT)
+    }
 
 
 def rust_pins() -> dict[str, str]:
@@ -96,18 +99,20 @@ def test_every_python_package_is_pinned_and_explained() -> None:
 def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
     """The lowest version is the locked one, so that each end of a range has been measured with."""
     lock = locked("requirements.lock")
-    for one in RANGES:
-        version = lock[canonicalize_name(one.name)]
-        signs = {spec.operator: spec.version for spec in one.specifier}
-        assert signs.get(">=") == version and "==" not in signs, one
+    for requirement in RANGES:
+        version = lock[canonicalize_name(requirement.name)]
+        signs = {spec.operator: spec.version for spec in requirement.specifier}
+        assert signs.get(">=") == version and "==" not in signs, requirement
     assert lock.items() <= locked("requirements-dev.lock").items()
 
 
 def test_what_has_to_be_one_version_is_pinned_and_the_back_end_takes_ours() -> None:
     lock = locked("requirements-dev.lock")
     assert EXTRAS.keys() == {"parquet", "archive", "farm", "rtl"}
-    for one in EXACT:
-        assert str(one.specifier) == f"=={lock[canonicalize_name(one.name)]}", one
+    for requirement in EXACT:
+        assert str(requirement.specifier) == f"=={lock[canonicalize_name(requirement.name)]}", (
+            requirement
+        )
     (backend,) = map(Requirement, PROJECT["build-system"]["requires"])
     assert lock[backend.name] in backend.specifier
 
@@ -143,4 +148,4 @@ def test_the_page_lists_no_unused_dependency() -> None:
     for names, versions in rows:
         for name in re.sub(r" \(.*?\)", "", names).split(", "):
             assert name in pins, f"{name} is not used"
-            assert any(one == name and version in versions for one, version in both), name
+            assert any(program == name and version in versions for program, version in both), name

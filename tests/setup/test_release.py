@@ -20,9 +20,9 @@ SCRIPT = (ROOT / "scripts" / "release.sh").read_text()
 
 
 def crates() -> dict[str, dict[str, Any]]:
-    made = [ROOT / "fieldbus" / member / "Cargo.toml" for member in WORKSPACE["members"]]
-    found = [tomllib.loads(file.read_text()) for file in made]
-    return {one["package"]["name"]: one for one in found}
+    files = [ROOT / "fieldbus" / member / "Cargo.toml" for member in WORKSPACE["members"]]
+    manifests = [tomllib.loads(file.read_text()) for file in files]
+    return {crate["package"]["name"]: crate for crate in manifests}
 
 
 def test_the_version_is_one() -> None:
@@ -30,7 +30,9 @@ def test_the_version_is_one() -> None:
     cargo = re.sub(r"\.dev0$", "-dev", __version__)
     assert PROJECT["project"]["dynamic"] == ["version"]
     assert WORKSPACE["package"]["version"] == cargo
-    assert {one["version"] for one in WORKSPACE["dependencies"].values()} == {f"={cargo}"}
+    assert {dependency["version"] for dependency in WORKSPACE["dependencies"].values()} == {
+        f"={cargo}"
+    }
     assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
     sections = re.findall(
         r"^## \[(.+?)\] - (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
@@ -56,13 +58,13 @@ def test_every_crate_says_whether_it_is_published() -> None:
     """One that is needs only crates that are: a path does not travel."""
     listed = re.search(r"^CRATES=\((.*)\)$", SCRIPT, re.MULTILINE)
     assert listed is not None
-    published = {name for name, one in crates().items() if one["package"]["publish"]}
+    published = {name for name, crate in crates().items() if crate["package"]["publish"]}
     assert published == set(listed[1].split())
     for name in published:
         package = crates()[name]
         assert package["package"]["description"]
-        own = {need for need in package["dependencies"] if need.startswith("kadenz-")}
-        assert own <= published
+        siblings = {need for need in package["dependencies"] if need.startswith("kadenz-")}
+        assert siblings <= published
 
 
 @pytest.mark.parametrize("crate", sorted(crates()))
@@ -83,7 +85,9 @@ def test_metadata_names_licences_that_travel_and_the_supported_pythons() -> None
     project = PROJECT["project"]
     for file in project["license-files"]:
         assert (ROOT / file).is_file()
-    supported = [one for one in project["classifiers"] if re.search(r":: 3\.\d+$", one)]
+    supported = [
+        classifier for classifier in project["classifiers"] if re.search(r":: 3\.\d+$", classifier)
+    ]
     least = project["requires-python"].removeprefix(">=")
     assert supported[0].endswith(least)
     assert "Typing :: Typed" in project["classifiers"]

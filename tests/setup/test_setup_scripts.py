@@ -190,7 +190,7 @@ def test_the_containerfile_calls_a_target_of_make() -> None:
     wanted = re.findall(r"SETUP=([a-z-]+)", text)
     assert "setup-demo" in wanted
     makefile = (ROOT / "Makefile").read_text()
-    assert all(re.search(rf"^{one}:", makefile, re.MULTILINE) for one in wanted)
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in wanted)
     assert 'make -C /opt/kadenz "$SETUP"' in text
 
 

@@ -72,21 +72,23 @@ def test_the_wheel_has_every_part_and_nothing_that_was_built(installed: Installe
         text = (ROOT / name).read_text()
         called = set(re.findall(r"\b(?:step |\"\$0\"\)/)([a-z-]+\.sh)", text))
         lists = {f"debian-packages{end}" for end in re.findall(r"\$LIST(-[a-z0-9-]+\.txt)", text)}
-        assert {f"scripts/{one}" for one in called | lists} <= scripts, name
+        assert {f"scripts/{file}" for file in called | lists} <= scripts, name
 
 
 def test_the_source_archive_has_the_same_parts(installed: Installed) -> None:
     with tarfile.open(installed.archive) as archive:
-        files = {one.name.partition("/")[2] for one in archive if one.isfile()}
+        files = {member.name.partition("/")[2] for member in archive if member.isfile()}
     assert tracked(*PARTS, "kadenz") | {"setup.py", "pyproject.toml", "LICENSE"} <= files
 
 
 def test_the_metadata_has_ranges_and_both_licenses(installed: Installed) -> None:
     wheel = zipfile.ZipFile(installed.wheel)
-    (name,) = [one for one in wheel.namelist() if one.endswith(".dist-info/METADATA")]
+    (name,) = [file for file in wheel.namelist() if file.endswith(".dist-info/METADATA")]
     text = wheel.read(name).decode()
     wanted = re.findall(r"^Requires-Dist: ([^;\n]*)$", text, re.M)  # without those of extras
-    assert len(wanted) >= 10 and all(">=" in one and "==" not in one for one in wanted)
+    assert len(wanted) >= 10 and all(
+        ">=" in requirement and "==" not in requirement for requirement in wanted
+    )
     assert "License-Expression: Apache-2.0 AND GPL-2.0-or-later" in text
 
 
@@ -114,11 +116,11 @@ def test_a_benchmark_of_its_lab_has_the_helpers_of_the_suite(
     assert "itc/queue" in names and "No image is built yet" in names
     (tmp_path / "bench").mkdir()
     shutil.copy2(ROOT / "tests/rtos/targets/lab_ping.c", tmp_path / "bench")
-    words = ("--target", "mine", "--set", "samples=10")
-    installed.run("kadenz", "run", "mine/ping", *words, cwd=tmp_path)
+    options = ("--target", "mine", "--set", "samples=10")
+    installed.run("kadenz", "run", "mine/ping", *options, cwd=tmp_path)
     (run,) = (tmp_path / "runs").iterdir()
     records = json.loads((run / "run.json").read_text())["records"]
-    assert [one["status"] for one in records if one["bench"] == "mine/ping"] == ["ok"]
+    assert [record["status"] for record in records if record["bench"] == "mine/ping"] == ["ok"]
 
 
 def test_it_builds_in_the_cache_of_its_own_version(installed: Installed, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from kadenz.user_cache import user_cache
 
 ROOT = Path(__file__).resolve().parents[2]
 # Packages of the tests' environment that belong to kadenz or to the installer.
-_OWN = ("kadenz", "__editable__", "pip", "setuptools", "_distutils")
+_LEFT_OUT = ("kadenz", "__editable__", "pip", "setuptools", "_distutils")
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,16 @@ class Installed:
     @property
     def package(self) -> Path:
         """The installed package."""
-        (found,) = self.venv.glob("lib/python*/site-packages/kadenz")
-        return found
+        (folder,) = self.venv.glob("lib/python*/site-packages/kadenz")
+        return folder
 
     def environment(self, **more: str) -> dict[str, str]:
         """Nothing in it leads to the checkout."""
         kept = {name: os.environ[name] for name in ("HOME", "CARGO_HOME") if name in os.environ}
         path = f"{self.venv / 'bin'}:/usr/sbin:/usr/bin:/sbin:/bin"
         for name in ("cargo", "ninja"):  # of a user's own installation
-            found = tools.look_up(tools.Need(name, "", "")).path
-            path += f":{found.parent}" if found else ""
+            program = tools.look_up(tools.Need(name, "", "")).path
+            path += f":{program.parent}" if program else ""
         return {**kept, "PATH": path, "XDG_CACHE_HOME": str(self.cache), "LANG": "C.UTF-8"} | more
 
     def run(
@@ -72,8 +72,8 @@ def install(folder: Path) -> Installed:
     (archive,) = (folder / "dist").glob("*.tar.gz")
     packages, venv, cache = folder / "packages", folder / "venv", folder / "cache"
     packages.mkdir()
-    for entry in Path(next(one for one in sys.path if one.endswith("site-packages"))).iterdir():
-        if not entry.name.startswith(_OWN) and entry.suffix != ".pth":
+    for entry in Path(next(path for path in sys.path if path.endswith("site-packages"))).iterdir():
+        if not entry.name.startswith(_LEFT_OUT) and entry.suffix != ".pth":
             (packages / entry.name).symlink_to(entry)
     (cache / "kadenz").mkdir(parents=True)
     for entry in user_cache().iterdir():

@@ -39,9 +39,9 @@ def put(path: str, value: object) -> Change:
 
 def swapped(document: dict[str, Any]) -> None:
     """Two lanes of one record with each other's samples."""
-    one, other = document["records"][0]["lanes"][:2]
+    lane, other = document["records"][0]["lanes"][:2]
     for key in ("file", "sha256"):
-        one[key], other[key] = other[key], one[key]
+        lane[key], other[key] = other[key], lane[key]
 
 
 LANE = "records.0.lanes.0."
@@ -74,9 +74,9 @@ CONDITION = {"kind": "load", "value": "disk"}
 RATE = {"against": "", "hz": 9.0, "low": 4.0, "high": 6.0, "tolerance_ppm": 0.0}
 MODEL = {"name": "", "title": "", "checked": "", "parameters": {"flash": [5, 3]}}
 RELATIONS: dict[str, Change] = {
-    "two records of one id": lambda made: made["records"][1].update(id=0),
+    "two records of one id": lambda document: document["records"][1].update(id=0),
     "two lanes of one name": put(LANE + "name", "core1"),
-    "two conditions of one kind": lambda made: made["conditions"].extend(2 * [CONDITION]),
+    "two conditions of one kind": lambda document: document["conditions"].extend(2 * [CONDITION]),
     "samples of each other": swapped,
     "samples without a file": put(LANE + "file", ""),
     "a companion of no lane": put("records.0.lanes.2.companion_of", "core7"),
@@ -93,7 +93,7 @@ RELATIONS: dict[str, Change] = {
     "a time that is none": put("created", "yesterday"),
     "an id that is a path": put("id", "../../elsewhere"),
     "no id": put("id", ""),
-    "a planned record that is missing": lambda made: made["records"].pop(),
+    "a planned record that is missing": lambda document: document["records"].pop(),
     "no record at all": put("records", []),
     **{f"a lane in {file}": put(LANE + "file", file) for file in OF_OTHERS + OUTSIDE},
 }
@@ -104,9 +104,9 @@ def folder(tmp_path: Path) -> Path:
     values = np.arange(100, 600, dtype=np.uint32)
     lanes: dict[str, Any] = {"core0": values, "core1": values + 1, "core0:cycle": values}
     points = [Point("itc/queue", lanes, {"size_bytes": n}, cold=3) for n in (4, 60, 200)]
-    made = linux_manifest(LINUX)
-    made.planned = [0, 1, 2]
-    made.events = [
+    document = linux_manifest(LINUX)
+    document.planned = [0, 1, 2]
+    document.events = [
         EventEntry(
             kind="counter {}",
             reaction="",
@@ -117,7 +117,7 @@ def folder(tmp_path: Path) -> Path:
             greatest=["2"],
         )
     ]
-    return write_run(tmp_path, made, points)
+    return write_run(tmp_path, document, points)
 
 
 def damage(folder: Path, change: Change) -> None:
@@ -147,7 +147,7 @@ def test_a_contradiction_is_named_with_its_place(what: str, folder: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         ["show"],
         ["show", "--outliers"],
@@ -162,11 +162,11 @@ def test_a_contradiction_is_named_with_its_place(what: str, folder: Path) -> Non
 )
 @pytest.mark.parametrize("what", ["records.0.cold = -5", "two records of one id"])
 def test_every_command_refuses_it_without_a_traceback(
-    what: str, words: list[str], folder: Path, tmp_path: Path
+    what: str, arguments: list[str], folder: Path, tmp_path: Path
 ) -> None:
     damage(folder, (RANGES | RELATIONS)[what])
     places = {"run": str(folder), "there": str(tmp_path / "there")}
-    call = [word.format(**places) for word in words] + [str(folder)]
+    call = [word.format(**places) for word in arguments] + [str(folder)]
     result = CliRunner().invoke(cli, call, standalone_mode=False)
     assert isinstance(result.exception, StoreError), result.output
     assert result.exception.exit_code == EXIT_FAILED
@@ -174,22 +174,22 @@ def test_every_command_refuses_it_without_a_traceback(
 
 
 def test_a_partial_run_may_lack_records(folder: Path) -> None:
-    damage(folder, lambda made: made["records"].pop())
+    damage(folder, lambda document: document["records"].pop())
     damage(folder, put("partial", True))
     assert len(read_run(folder).manifest.records) == 2
 
 
 def test_a_run_that_states_no_plan_is_read(folder: Path) -> None:
     """Runs from before, and imported captures."""
-    damage(folder, lambda made: made["records"].pop())
-    damage(folder, lambda made: made.pop("planned"))
+    damage(folder, lambda document: document["records"].pop())
+    damage(folder, lambda document: document.pop("planned"))
     assert len(read_run(folder).manifest.records) == 2
 
 
 def test_the_writer_calls_a_run_partial_that_lacks_planned_records(tmp_path: Path) -> None:
-    made = manifest()
-    made.planned = [10, 11]
-    with RunWriter(tmp_path, made) as writer:
+    document = manifest()
+    document.planned = [10, 11]
+    with RunWriter(tmp_path, document) as writer:
         writer.open_record(record(10))
         writer.close_record(10)
         folder = writer.finish()

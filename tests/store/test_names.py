@@ -16,16 +16,16 @@ from tests.synthetic import STM32F4, Point, manifest, write_run
 
 
 def write(parent: Path, name: str, hour: int, status: Status = "ok") -> Path:
-    made = manifest(STM32F4)
-    made.name, made.created = name, f"2026-11-23T{hour:02}:00:00+00:00"
+    document = manifest(STM32F4)
+    document.name, document.created = name, f"2026-11-23T{hour:02}:00:00+00:00"
     point = Point("itc/queue", {"all": np.array([1, 2], "<u4")}, {"size_bytes": 4}, status)
-    return write_run(parent, made, [point])
+    return write_run(parent, document, [point])
 
 
 def test_latest_is_every_run_of_the_latest_call(tmp_path: Path) -> None:
     old = write(tmp_path, "old", 9)
-    one, two = write(tmp_path, "new", 10), write(tmp_path / "20261123-rounds", "new", 11)
-    assert named(tmp_path, "latest") == named(tmp_path, "new") == [one, two]
+    first, second = write(tmp_path, "new", 10), write(tmp_path / "20261123-rounds", "new", 11)
+    assert named(tmp_path, "latest") == named(tmp_path, "new") == [first, second]
     assert named(tmp_path, "old") == named(tmp_path, old.name)[:1] == [old]
     assert named(tmp_path, "none") == named(tmp_path / "none", "latest") == []
 

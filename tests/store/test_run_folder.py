@@ -64,9 +64,9 @@ def test_samples_are_mapped_not_copied(tmp_path: Path) -> None:
 
 
 def test_the_same_data_give_the_same_bytes(tmp_path: Path) -> None:
-    one, two = written(tmp_path / "a"), written(tmp_path / "b")
+    first, second = written(tmp_path / "a"), written(tmp_path / "b")
     name = "samples/00010-itc-queue.all.npy"
-    assert (one / name).read_bytes() == (two / name).read_bytes()
+    assert (first / name).read_bytes() == (second / name).read_bytes()
 
 
 @pytest.mark.parametrize("dtype", ["<u4", "<i4", "<f8"])
@@ -83,9 +83,9 @@ def test_the_header_equals_numpys(tmp_path: Path, dtype: str, count: int) -> Non
 
 
 def test_two_runs_in_one_second_do_not_collide(tmp_path: Path) -> None:
-    one, two = written(tmp_path), written(tmp_path)
-    assert one != two
-    assert read_run(two).manifest.id == f"{read_run(one).manifest.id}-2" == two.name
+    first, second = written(tmp_path), written(tmp_path)
+    assert first != second
+    assert read_run(second).manifest.id == f"{read_run(first).manifest.id}-2" == second.name
 
 
 def test_an_error_while_measuring_keeps_the_run_as_partial(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def is_kept(folder: Path, size: int) -> bool:
     """Whether the only run, which is being measured, has a record, and `size` bytes of samples."""
     (partial,) = folder.iterdir()
     has_records = bool(json.loads((partial / "run.json").read_text())["records"])
-    return has_records and sum(one.stat().st_size for one in partial.rglob("*.npy")) > size
+    return has_records and sum(file.stat().st_size for file in partial.rglob("*.npy")) > size
 
 
 def test_a_killed_process_leaves_a_readable_folder(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def child(processor: Processor, *command: str) -> Iterator[int]:
         process.wait()
 
 
-def made(number: int, *, real_time: bool) -> Processor:
+def lent_processor(number: int, *, real_time: bool) -> Processor:
     """A processor as it is given, whoever holds the real one."""
     return Processor(number, real_time, socket.socket(socket.AF_UNIX))
 
@@ -112,17 +112,17 @@ def test_a_lab_that_was_started_by_nice_stays_behind_others() -> None:
 
 def test_its_threads_run_there_above_others_where_they_may() -> None:
     number = ALLOWED[-1]
-    with child(made(number, real_time=True), "sleep", "600") as pid:
+    with child(lent_processor(number, real_time=True), "sleep", "600") as pid:
         assert os.sched_getaffinity(pid) == {number}
         expected = os.SCHED_RR if may_run_in_real_time() else os.SCHED_OTHER
         assert os.sched_getscheduler(pid) == expected
-    with child(made(number, real_time=False), "sleep", "600") as pid:
+    with child(lent_processor(number, real_time=False), "sleep", "600") as pid:
         assert os.sched_getaffinity(pid) == {number}
         assert os.sched_getscheduler(pid) == os.SCHED_OTHER
 
 
 def test_before_it_is_examined_it_may_run_anywhere() -> None:
-    with child(made(ALLOWED[-1], real_time=True), "sleep", "600") as pid:
+    with child(lent_processor(ALLOWED[-1], real_time=True), "sleep", "600") as pid:
         on_every_processor(pid)
         assert os.sched_getaffinity(pid) == set(ALLOWED)
         assert os.sched_getscheduler(pid) == os.SCHED_OTHER
@@ -131,7 +131,7 @@ def test_before_it_is_examined_it_may_run_anywhere() -> None:
 def test_without_the_right_it_runs_as_any_process() -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can drop rights")
-    processor = made(ALLOWED[-1], real_time=True)
+    processor = lent_processor(ALLOWED[-1], real_time=True)
     program = (
         "import os, sys; from kadenz.targets.processor import Processor; os.setuid(65534);"
         f"Processor({processor.number}, True, None).enter();"
@@ -148,7 +148,7 @@ def test_without_the_right_it_runs_as_any_process() -> None:
 
 
 def test_a_processor_that_was_taken_away_costs_nothing() -> None:
-    with child(made(1023, real_time=False), "sleep", "600") as pid:
+    with child(lent_processor(1023, real_time=False), "sleep", "600") as pid:
         assert os.sched_getaffinity(pid) == set(ALLOWED)
 
 
@@ -156,12 +156,12 @@ def test_the_time_that_others_had_its_processor_is_counted() -> None:
     number = ALLOWED[-1]
     spin = ("sh", "-c", "while :; do :; done")
     with (
-        child(made(number, real_time=False), *spin) as one,
-        child(made(number, real_time=False), *spin) as other,
+        child(lent_processor(number, real_time=False), *spin) as spinning,
+        child(lent_processor(number, real_time=False), *spin) as other,
     ):
-        wait_for(lambda: min(waited(one), waited(other)) >= 0.05)
-        assert sum(ran for ran, _ in thread_times(one).values()) > 0.0
-    assert thread_times(one) == {}  # it has ended
+        wait_for(lambda: min(waited(spinning), waited(other)) >= 0.05)
+        assert sum(ran for ran, _ in thread_times(spinning).values()) > 0.0
+    assert thread_times(spinning) == {}  # it has ended
 
 
 def waited(pid: int) -> float:

@@ -39,8 +39,8 @@ def at(*places: int, registers: tuple[str, ...] = ()) -> list[Look]:
     ],
 )
 def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) -> None:
-    found = seen("words", looks, symbol_at)
-    assert (found.report, found.moves, found.place) == ("words", False, place)
+    verdict = seen("words", looks, symbol_at)
+    assert (verdict.report, verdict.moves, verdict.place) == ("words", False, place)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ def test_a_processor_at_one_place_stands_still(looks: list[Look], place: str) ->
 def test_a_processor_that_moves_runs_and_its_functions_are_named(
     looks: list[Look], place: str
 ) -> None:
-    found = seen("", looks, symbol_at)
-    assert (found.moves, found.place) == (True, place)
+    verdict = seen("", looks, symbol_at)
+    assert (verdict.moves, verdict.place) == (True, place)
 
 
 @pytest.mark.parametrize("looks", [[], at(0x100)])
@@ -74,7 +74,7 @@ def test_one_look_shows_nothing(looks: list[Look]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "pc", "registers"),
+    ("report", "pc", "registers"),
     [
         (" pc       20010123\n x0/zero  00000000 x1/ra    2001ffff\n", 0x20010123, 2),
         ("R00=00000001 R01=20000000\nR14=08000123 R15=08000a10\nXPSR=61000000", 0x08000A10, 4),
@@ -86,13 +86,13 @@ def test_one_look_shows_nothing(looks: list[Look]) -> None:
         (" PC=ffff800080001234 X00=0000000000000000 X01=0000000000000001", 0xFFFF800080001234, 2),
     ],
 )
-def test_the_registers_of_every_architecture_are_read(words: str, pc: int, registers: int) -> None:
-    (look,) = looks_of([words, "QEMU says something else"])
+def test_the_registers_of_every_architecture_are_read(report: str, pc: int, registers: int) -> None:
+    (look,) = looks_of([report, "QEMU says something else"])
     assert look.pc == pc and len(look.registers) == registers
 
 
 @pytest.mark.parametrize(
-    ("words", "handles", "interrupted"),
+    ("report", "handles", "interrupted"),
     [
         ("R15=08000a10\nXPSR=61000000 -ZC- T priv-thread\n", False, None),
         ("R15=08000a10\nXPSR=6100000f -ZC- T handler\n", True, None),
@@ -102,7 +102,7 @@ def test_the_registers_of_every_architecture_are_read(words: str, pc: int, regis
     ],
 )
 def test_a_look_says_whether_an_interrupt_is_handled(
-    words: str, handles: bool, interrupted: int | None
+    report: str, handles: bool, interrupted: int | None
 ) -> None:
-    (look,) = looks_of([words])
+    (look,) = looks_of([report])
     assert (look.handles, look.interrupted) == (handles, interrupted)

@@ -69,7 +69,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
 def test_the_second_of_two_equal_executions_is_taken_from_the_store(lab: Lab) -> None:
     assert [lab.execute(), lab.execute()] == [b"frames", b"frames"]
     assert lab.executed == 1
-    first, second = (one.value for one in lab.keepers)
+    first, second = (keeper.value for keeper in lab.keepers)
     assert first is not None and second is not None
     assert (first.stored, second.stored) == (False, True)
     assert (first.key, first.measured) == (second.key, second.measured)
@@ -182,10 +182,10 @@ def test_a_difference_is_an_error_that_names_both_executions_and_replaces_nothin
     assert lab.execute(fresh=fresh) == b"framez"
     error = lab.last.difference
     assert isinstance(error, TargetFailed) and error.exit_code == 1
-    first, second = (one.value for one in lab.keepers)
+    first, second = (keeper.value for keeper in lab.keepers)
     assert first is not None and second is not None
-    for words in ("freertos/x@emulated", "`serial`", first.measured, second.measured):
-        assert words in error.message
+    for part in ("freertos/x@emulated", "`serial`", first.measured, second.measured):
+        assert part in error.message
     assert "kadenz cache verify" in error.remedy
     (other,) = lab.store.differing()
     assert str(file) in error.detail and str(other) in error.detail

@@ -72,9 +72,9 @@ def flip(name: str) -> Callable[[Machine], None]:
 
 def argument(before: str, after: str) -> Callable[[Machine], None]:
     def mutate(machine: Machine) -> None:
-        words = [after if word == before else word for word in machine.command.arguments]
-        assert words != list(machine.command.arguments)
-        machine.command = replace(machine.command, arguments=words)
+        arguments = [after if word == before else word for word in machine.command.arguments]
+        assert arguments != list(machine.command.arguments)
+        machine.command = replace(machine.command, arguments=arguments)
 
     return mutate
 

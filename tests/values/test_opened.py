@@ -65,11 +65,11 @@ def test_every_file_that_is_opened_is_in_the_key(
 ) -> None:
     opened = traced(text, instrument, tmp_path, monkeypatch)
     known = {file.resolve() for file in opened.key.states} | {*opened.key.states}
-    assert len(opened.found & known) >= 3, "strace sees the program and its libraries"
+    assert len(opened.present & known) >= 3, "strace sees the program and its libraries"
     folder = opened.folder
     unknown = [
         file
-        for file in opened.found
+        for file in opened.present
         if file not in known
         and file.resolve() not in known
         and folder not in (file, file.parent)  # what it writes, and the folder itself
@@ -77,7 +77,7 @@ def test_every_file_that_is_opened_is_in_the_key(
     ]
     assert unknown == []
     inputs = {name for name in opened.key.document["files"] if "/" not in name}  # type: ignore[attr-defined]
-    assert {folder / name for name in inputs} <= opened.found, "and each input is read"
+    assert {folder / name for name in inputs} <= opened.present, "and each input is read"
 
 
 @pytest.mark.parametrize(("text", "instrument"), TARGETS[:1] + TARGETS[-3:])

@@ -47,14 +47,14 @@ class Lab:
     def store(self) -> Store:
         return Store(self.folder / "store")
 
-    def call(self, *words: str) -> Result:
+    def call(self, *arguments: str) -> Result:
         self.started = 0
-        return CliRunner().invoke(cli, [*words], standalone_mode=False)
+        return CliRunner().invoke(cli, [*arguments], standalone_mode=False)
 
-    def run(self, *words: str) -> dict[str, Run]:
+    def run(self, *options: str) -> dict[str, Run]:
         """The runs of a call that has to succeed, by target and kernel tree."""
         before = {*self.runs.glob("*")}
-        answer = self.call(*WORK, *words, "--output", str(self.runs))
+        answer = self.call(*WORK, *options, "--output", str(self.runs))
         assert answer.exception is None and answer.return_value == 0, answer.output
         self.output = answer.output
         new = [read_run(path) for path in sorted({*self.runs.glob("*")} - before)]
@@ -143,14 +143,14 @@ def test_with_the_store_off_everything_is_executed_and_says_nothing(
 
 
 def test_the_profile_of_a_value_is_that_of_its_execution(lab: Lab) -> None:
-    words = ("profile", "itc/mutex", "--target", STM32F4, "--set", "samples=5", "--json")
+    arguments = ("profile", "itc/mutex", "--target", STM32F4, "--set", "samples=5", "--json")
 
     def profile(*more: str) -> Mapping[str, Any]:
-        answer = lab.call(*words, *more, "--output", str(lab.runs))
+        answer = lab.call(*arguments, *more, "--output", str(lab.runs))
         assert answer.exception is None and answer.return_value == 0, answer.output
         text = answer.stdout
-        (found,) = json.loads(text[text.index("[") :])
-        return dict(found)
+        (document,) = json.loads(text[text.index("[") :])
+        return dict(document)
 
     first = profile()
     assert lab.started >= 1

@@ -46,11 +46,11 @@ def put(store: Store, folder: Path, name: str = KEY) -> Path:
 def taken(store: Store, folder: Path, name: str = KEY) -> dict[str, bytes] | None:
     """The files of an entry as they arrive; None without one."""
     folder.mkdir()
-    found = store.find(name)
-    if found is None:
+    entry = store.find(name)
+    if entry is None:
         return None
-    with found:
-        found.fill(folder)
+    with entry:
+        entry.fill(folder)
     return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
@@ -70,10 +70,10 @@ def test_no_writer_killed_at_any_step_leaves_an_entry_that_is_used(tmp_path: Pat
             if older:
                 put(store, tmp_path / "output")
             killed = ends_at(number, lambda store=store: store.put(head(), folder))  # type: ignore[misc]
-            found = taken(store, tmp_path / f"taken-{older}-{number}")
-            assert found in (None, dict(sorted(FILES.items())))
+            files = taken(store, tmp_path / f"taken-{older}-{number}")
+            assert files in (None, dict(sorted(FILES.items())))
             if older:
-                assert found is not None
+                assert files is not None
             if not killed:
                 break
         assert not killed and number > 5
@@ -152,8 +152,8 @@ def test_an_entry_never_writes_outside_its_folder_or_over_an_input(tmp_path: Pat
     (tmp_path / "my.elf").write_bytes(b"mine")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "image").symlink_to(tmp_path / "my.elf")
-    with pytest.raises(DamagedError, match="overwrite"), Entry(next(store.entries())) as found:
-        found.fill(tmp_path / "folder")
+    with pytest.raises(DamagedError, match="overwrite"), Entry(next(store.entries())) as entry:
+        entry.fill(tmp_path / "folder")
     assert (tmp_path / "my.elf").read_bytes() == b"mine"
     (tmp_path / "outside").write_bytes(b"")
     store.put(head(KEY, {"../outside": b""}), tmp_path / "output")
@@ -223,11 +223,11 @@ def test_the_oldest_use_is_forgotten_first(tmp_path: Path) -> None:
 def test_an_entry_that_is_forgotten_while_it_is_read_is_read_to_its_end(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     put(store, tmp_path / "output")
-    found = store.find(KEY)
-    assert found is not None
+    entry = store.find(KEY)
+    assert entry is not None
     store.clear()
-    with found:
-        found.fill(output(tmp_path / "taken", {}))
+    with entry:
+        entry.fill(output(tmp_path / "taken", {}))
     assert (tmp_path / "taken" / "serial").read_bytes() == FILES["serial"]
 
 
@@ -249,12 +249,12 @@ def test_two_labs_at_once_leave_whole_entries(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     store = Store(tmp_path / "store")
-    found, looks = 0, 0
+    hits, looks = 0, 0
     while any(lab.poll() is None for lab in labs):
         looks += 1
         kept = taken(store, tmp_path / f"taken-{looks}", key(looks % 7))
         assert kept in (None, dict(sorted(FILES.items())))
-        found += kept is not None
+        hits += kept is not None
     assert [lab.wait() for lab in labs] == [0, 0]
     assert store.damaged() == {} and [*store.entries()]
     assert not list((tmp_path / "store").glob("*/.writing-*"))
@@ -277,10 +277,10 @@ def test_uses_are_counted_by_target(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     put(store, tmp_path / "output")
     for _ in range(3):
-        found = store.find(KEY)
-        assert found is not None
-        with found:
-            store.used(found)
+        entry = store.find(KEY)
+        assert entry is not None
+        with entry:
+            store.used(entry)
     assert store.hits() == {"freertos/x@emulated": 3}
     assert store.clear()[0] == 1
     assert (store.hits(), list(store.entries())) == ({}, [])

@@ -98,15 +98,15 @@ def _no_spot_check(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The programs that were started."""
-    found: list[str] = []
+    names: list[str] = []
     real = counted._started
 
     def start(really: programs.Program, how: counted.Start) -> counted.Process:
-        found.append(really.path.name)
+        names.append(really.path.name)
         return real(really, how)
 
     monkeypatch.setattr(counted, "_started", start)
-    return found
+    return names
 
 
 def frames(target: Any) -> bytes:
@@ -222,11 +222,11 @@ def wrapper(folder: Path, real: programs.Program, roms: Path, around: str = "") 
 
 @pytest.fixture
 def real() -> programs.Program:
-    found = programs.emulator(
+    emulator = programs.emulator(
         tools.require("qemu-system-arm"), counted_environment(), die_with_parent
     )
-    assert found is not None
-    return found
+    assert emulator is not None
+    return emulator
 
 
 def test_a_byte_of_the_image_misses(tmp_path: Path) -> None:
@@ -257,7 +257,9 @@ def test_a_byte_of_the_plugin_misses(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_another_instrument_misses(tmp_path: Path) -> None:
-    keys = {bench(STM32F4, one, tmp_path).key() for one in ("counter", "scope", "model")}
+    keys = {
+        bench(STM32F4, instrument, tmp_path).key() for instrument in ("counter", "scope", "model")
+    }
     assert len(keys) == 3
 
 
@@ -373,8 +375,8 @@ def test_a_file_that_a_boards_arguments_name_is_in_the_key(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "disks" / "one.img").write_bytes(b"1" * 512)
     target: Any = of.target()
-    words = (*target._tier.arguments, "-drive", "if=none,file=disks/one.img,format=raw")
-    tier = replace_arguments(target._tier, words)
+    arguments = (*target._tier.arguments, "-drive", "if=none,file=disks/one.img,format=raw")
+    tier = replace_arguments(target._tier, arguments)
     keys = []
     for content in (b"1", b"2"):
         (tmp_path / "disks" / "one.img").write_bytes(content * 512)
@@ -388,5 +390,5 @@ def test_a_file_that_a_boards_arguments_name_is_in_the_key(
     assert keys[0] != keys[1]
 
 
-def replace_arguments(tier: Any, words: tuple[str, ...]) -> Any:
-    return structs.replace(tier, arguments=words)
+def replace_arguments(tier: Any, arguments: tuple[str, ...]) -> Any:
+    return structs.replace(tier, arguments=arguments)

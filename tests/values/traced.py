@@ -30,7 +30,7 @@ _OPENED = re.compile(r'(?:open|openat|openat2|execve)\((?:[^,"]+, )?"([^"]*)".*=
 class Opened:
     """Files by whether they were there, and the key."""
 
-    found: set[Path]
+    present: set[Path]
     missing: set[Path]
     key: Key
     folder: Path
@@ -50,9 +50,9 @@ def opened_by(target: Target, log: Path, store: Path, monkeypatch: pytest.Monkey
             return super().take(command)
 
     def traced(really: Program, start: Start) -> Process:
-        words = ["-f", "-qq", "-e", "trace=open,openat,openat2,execve", "-o", str(log), "--"]
-        words += [str(really.path), *really.arguments, *start.arguments]
-        under = Program(Path("/usr/bin/strace"), tuple(words), really.environment, ())
+        arguments = ["-f", "-qq", "-e", "trace=open,openat,openat2,execve", "-o", str(log), "--"]
+        arguments += [str(really.path), *really.arguments, *start.arguments]
+        under = Program(Path("/usr/bin/strace"), tuple(arguments), really.environment, ())
         only = replace(start, program=under.path, arguments=())
         return real(under, only)
 
@@ -61,10 +61,10 @@ def opened_by(target: Target, log: Path, store: Path, monkeypatch: pytest.Monkey
     target.keeper = Watched("traced", store=Store(store))
     outcome = execute(target)
     assert outcome.failure is None, outcome.failure
-    found, missing = set[Path](), set[Path]()
+    present, missing = set[Path](), set[Path]()
     for name, result in _OPENED.findall(log.read_text()):
-        (found if int(result) >= 0 else missing).add(folders[0] / name)
-    return Opened(found, missing, keys[0], folders[0])
+        (present if int(result) >= 0 else missing).add(folders[0] / name)
+    return Opened(present, missing, keys[0], folders[0])
 
 
 def execute(

@@ -21,12 +21,12 @@ from tests.wire.streams import begin, hello, on_the_line, samples, whole_run
 
 def decode(stream: bytes, piece: int = 1 << 16) -> tuple[list[AnyMessage], list[Finding]]:
     decoder = Decoder()
-    found: list[Received | Finding] = []
+    items: list[Received | Finding] = []
     for start in range(0, len(stream), piece):
-        found += decoder.feed(stream[start : start + piece])
-    found += decoder.finish()
-    messages = [item.message for item in found if isinstance(item, Received)]
-    return messages, [item for item in found if isinstance(item, Finding)]
+        items += decoder.feed(stream[start : start + piece])
+    items += decoder.finish()
+    messages = [item.message for item in items if isinstance(item, Received)]
+    return messages, [item for item in items if isinstance(item, Finding)]
 
 
 def plain(message: AnyMessage) -> object:
@@ -187,10 +187,10 @@ def test_samples_that_do_not_fit_are_named(body: bytes, word: str) -> None:
 
 def test_bytes_without_a_zero_do_not_fill_the_memory() -> None:
     decoder = Decoder()
-    found = decoder.feed(b"\0")
+    items = decoder.feed(b"\0")
     for _ in range(100):
-        found += decoder.feed(b"\x05" * 10_000)
-    assert kinds([f for f in found if isinstance(f, Finding)]) == ["length"]
+        items += decoder.feed(b"\x05" * 10_000)
+    assert kinds([f for f in items if isinstance(f, Finding)]) == ["length"]
     assert len(decoder._pending) <= 10_000
     resumed = decoder.feed(b"\0" + encode_message(hello(), 0))
     assert [r.message for r in resumed if isinstance(r, Received)] == [hello()]
@@ -199,8 +199,8 @@ def test_bytes_without_a_zero_do_not_fill_the_memory() -> None:
 def test_sequence_numbers_wrap() -> None:
     decoder = Decoder()
     decoder.expected = (1 << 32) - 1
-    found = decoder.feed(encode_message(Text("a"), (1 << 32) - 1) + encode_message(Text("b"), 0))
-    assert [type(item) for item in found] == [Received, Received]
+    items = decoder.feed(encode_message(Text("a"), (1 << 32) - 1) + encode_message(Text("b"), 0))
+    assert [type(item) for item in items] == [Received, Received]
 
 
 def test_a_body_above_the_limit_is_refused_by_the_encoder() -> None:

@@ -37,11 +37,15 @@ WHOLE = [
 
 def test_cycle_numbers_are_never_among_the_latencies() -> None:
     kept = keep(stream(*record(*WHOLE)))
-    one = kept.only_record()
-    assert one.samples.keys() == {"core0"}
-    assert one.together().tolist() == [17_000, 18_000, 19_000, 20_000]
-    assert one.companions["core0"]["cycle"].tolist() == [1, 2, 3, 5]
-    assert (one.count("taken"), one.count("missed"), one.count("overrun")) == (4, 0, 1)
+    entry = kept.only_record()
+    assert entry.samples.keys() == {"core0"}
+    assert entry.together().tolist() == [17_000, 18_000, 19_000, 20_000]
+    assert entry.companions["core0"]["cycle"].tolist() == [1, 2, 3, 5]
+    assert (
+        entry.count("taken"),
+        entry.count("missed"),
+        entry.count("overrun"),
+    ) == (4, 0, 1)
     assert kept.damage == []
 
 

@@ -27,9 +27,9 @@ from tests.hostile.fuzz.trying import Finding, Tally, fuzz, prepared, scratch, t
 STEP = 500  # inputs between two lines of progress
 
 
-def main(words: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """The exit code."""
-    asked = _parsed(words)
+    asked = _parsed(arguments)
     unknown = set(asked.parser) - set(PARSERS)
     if unknown:
         print(f"no parser {', '.join(sorted(unknown))}; there are {', '.join(PARSERS)}")
@@ -46,7 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
     return int(any(tally.findings for tally in tallies.values()))
 
 
-def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     about = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
         "tests.hostile.fuzz", description=__doc__, formatter_class=about
@@ -57,7 +57,7 @@ def _parsed(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="others for each; default: 0")
     parser.add_argument("--save", type=Path, default=Path("findings"), help="folder of findings")
     parser.add_argument("--show", type=Path, help="folder of one finding: reads it again")
-    return parser.parse_args(words)
+    return parser.parse_args(arguments)
 
 
 def _fuzzed(name: str, numbers: range, asked: argparse.Namespace) -> Tally:
@@ -104,14 +104,14 @@ def _show(names: Sequence[str], place: Path) -> int:
 
 def _print(tallies: dict[str, Tally]) -> None:
     whole = Tally()
-    for name, one in (*tallies.items(), ("all", whole)):
+    for name, tally in (*tallies.items(), ("all", whole)):
         print(
-            f"{name:<16}{one.inputs:>11,} inputs{one.accepted:>11,} reached the analysis"
-            f"{one.refused:>11,} refused{len(one.findings):>6,} findings"
+            f"{name:<16}{tally.inputs:>11,} inputs{tally.accepted:>11,} reached the analysis"
+            f"{tally.refused:>11,} refused{len(tally.findings):>6,} findings"
         )
-        whole.accepted += one.accepted
-        whole.refused += one.refused
-        whole.findings += one.findings
+        whole.accepted += tally.accepted
+        whole.refused += tally.refused
+        whole.findings += tally.findings
 
 
 if __name__ == "__main__":

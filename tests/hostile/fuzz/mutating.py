@@ -30,7 +30,7 @@ _ODD = (
     *(b'"', b"'", b"\\", b'"""', b"#", b"//", b"null", b"true", b"[]", b"{}", b'""', b"=", b","),
 )
 _OPENING = (b"[", b"{", b"(", b'{"a":', b"{a = ", b"[[", b"<a>", b"\\", b"-", b"a.", b'"', b" ")
-_WORDS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 2**63 - 1, 2**64 - 1)
+_EDGES = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0xFFFF, 0x7FFFFFFF, 0xFFFFFFFF, 2**63 - 1, 2**64 - 1)
 
 Change = Callable[[random.Random, bytearray, Sequence[bytes]], None]
 
@@ -93,7 +93,7 @@ def _splice(dice: random.Random, data: bytearray, others: Sequence[bytes]) -> No
 def _number(dice: random.Random, data: bytearray, _: Sequence[bytes]) -> None:
     """A binary number."""
     size = dice.choice((1, 2, 4, 8))
-    value = dice.choice((*_WORDS, len(data), dice.getrandbits(16))) % (1 << 8 * size)
+    value = dice.choice((*_EDGES, len(data), dice.getrandbits(16))) % (1 << 8 * size)
     at = _place(dice, data) // size * size
     if at + size <= len(data):
         data[at : at + size] = value.to_bytes(size, dice.choice(("little", "big")))
@@ -137,8 +137,8 @@ def _token(
     dice: random.Random, data: bytes | bytearray, kind: re.Pattern[bytes] = _TOKEN
 ) -> tuple[int, int]:
     """Where a token begins and ends: the next one after a place."""
-    found = kind.search(data, _place(dice, data)) or kind.search(data)
-    return found.span() if found else (0, 0)
+    match = kind.search(data, _place(dice, data)) or kind.search(data)
+    return match.span() if match else (0, 0)
 
 
 def _extreme(dice: random.Random, data: bytearray, _: Sequence[bytes]) -> None:

@@ -44,18 +44,18 @@ COMMANDS = """[
 
 @cache
 def _images(*, mapped: bool) -> Sequence[Files]:
-    found = []
+    built = []
     for way in (*WAYS, "-g0"):
         with scratch() as folder:
             (folder / "x.c").write_text(SOURCE)
-            words = ["gcc", "-O1", *way.split(), *BARE.split(), "x.c", "-o", ELF]
+            compile_call = ["gcc", "-O1", *way.split(), *BARE.split(), "x.c", "-o", ELF]
             more = [f"-Wl,-Map={MAP}"] if mapped else []
-            subprocess.run([*words, *more], cwd=folder, check=True)
+            subprocess.run([*compile_call, *more], cwd=folder, check=True)
             (folder / "x.c").unlink()
             if mapped:
                 (folder / "compile_commands.json").write_text(COMMANDS)
-            found.append(below(folder))
-    return found
+            built.append(below(folder))
+    return built
 
 
 def _image(given: Path, _: Path) -> None:
@@ -81,12 +81,12 @@ LLD = """\
 
 @cache
 def _maps() -> Sequence[Files]:
-    return [*({MAP: one[MAP]} for one in _images(mapped=True)[:1]), {MAP: LLD.encode()}]
+    return [*({MAP: files[MAP]} for files in _images(mapped=True)[:1]), {MAP: LLD.encode()}]
 
 
 def _map(given: Path, _: Path) -> None:
-    found = read_map((given / MAP).read_text(errors="replace"))
-    if not found.pieces:
+    layout = read_map((given / MAP).read_text(errors="replace"))
+    if not layout.pieces:
         raise UsageError("another linker's map")
 
 
@@ -97,20 +97,20 @@ def _traces() -> Sequence[Files]:
     wide = struct.pack("<8sIIIIQ", b"KDZSCOPE", 2, 32, 20, 0, 0x8000_0010)
     events = [(10 * at, mark) for at, mark in enumerate(marks)]
     return [
-        {"trace": head + b"".join(struct.pack("<QI", *one) for one in events)},
-        {"trace": wide + b"".join(struct.pack("<QIQ", *one, one[0] + 3) for one in events)},
+        {"trace": head + b"".join(struct.pack("<QI", *event) for event in events)},
+        {"trace": wide + b"".join(struct.pack("<QIQ", *event, event[0] + 3) for event in events)},
     ]
 
 
 def _trace(given: Path, _: Path) -> None:
-    found = scope.read_trace(given / "trace")
-    for spans in scope.split_records(found).values():
+    events = scope.read_trace(given / "trace")
+    for spans in scope.split_records(events).values():
         scope.check_count(spans, len(spans.spans))
 
 
 def _paths(given: Path, _: Path) -> None:
-    found = paths.read_paths(given / "paths")
-    assert all(found.span(one) >= 0 for one in found.regions)
+    read = paths.read_paths(given / "paths")
+    assert all(read.span(region) >= 0 for region in read.regions)
 
 
 # ---- streams of a target -------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def said() -> list[AnyMessage]:
     """A whole run whose record is `ok`."""
     second = samples(SENT[3:], first=3)
     messages = whole_run()
-    at = max(n for n, one in enumerate(messages) if isinstance(one, Samples))
+    at = max(n for n, message in enumerate(messages) if isinstance(message, Samples))
     return [*messages[:at], second, *messages[at + 1 :]]
 
 
@@ -183,9 +183,9 @@ def _line(given: Path, _: Path) -> None:
 
 def _bodies() -> Sequence[Files]:
     """The frames without their coding, one a file: a hostile image sends them whole."""
-    frames = [one for one in on_the_line(said()).split(b"\0") if one]
-    raw = [cobs.decode(one)[: -CRC.size] for one in frames]
-    return [{f"{at:02}": one for at, one in enumerate(raw)}]
+    frames = [frame for frame in on_the_line(said()).split(b"\0") if frame]
+    raw = [cobs.decode(frame)[: -CRC.size] for frame in frames]
+    return [{f"{at:02}": body for at, body in enumerate(raw)}]
 
 
 def _messages(given: Path, _: Path) -> None:

@@ -47,30 +47,32 @@ SIGROK = "[device 1]\ncapturefile=logic-1\nsamplerate=1 MHz\nunitsize={}\nprobe1
 
 def _vcds() -> Sequence[Files]:
     """By the name of what wrote it, which gives the channels and the options."""
-    found = [{name: one.text().encode()} for name, one in WRITERS.items() if "CSV" not in name]
-    found = [one for one in found if b"$var" in next(iter(one.values()))]
-    return [*found, {"changes": VCD + CHANGES}, {"vectors": VCD + VECTORS}]
+    waveforms = [
+        {name: writer.text().encode()} for name, writer in WRITERS.items() if "CSV" not in name
+    ]
+    waveforms = [files for files in waveforms if b"$var" in next(iter(files.values()))]
+    return [*waveforms, {"changes": VCD + CHANGES}, {"vectors": VCD + VECTORS}]
 
 
 def _tables() -> Sequence[Files]:
-    found = []
-    for name, one in WRITERS.items():
-        text = one.text().encode()
+    tables = []
+    for name, writer in WRITERS.items():
+        text = writer.text().encode()
         if b"$var" not in text:
-            found.append({name: b"".join(text.splitlines(keepends=True)[:ROWS])})
-    return found
+            tables.append({name: b"".join(text.splitlines(keepends=True)[:ROWS])})
+    return tables
 
 
 def _sessions() -> Sequence[Files]:
     """Members of a session, which becomes one after their change; and a whole one."""
-    found: list[Files] = []
+    sessions: list[Files] = []
     for unit, kind in ((1, "<u1"), (2, "<u2")):
         samples = np.array([0, 1, 1, 0, 0, 2, 2, 0] * 12, dtype=kind).tobytes()
         text = SIGROK.format(unit).encode()
         pieces = {"logic-1-1": samples, "logic-1-2": samples[: 40 * unit]}
-        found.append({"version": b"2", "metadata": text, **pieces})
-        found.append({"version": b"1", "metadata": text, "logic-1": samples})
-    return [*found, {"whole": _zipped(found[0])}]
+        sessions.append({"version": b"2", "metadata": text, **pieces})
+        sessions.append({"version": b"1", "metadata": text, "logic-1": samples})
+    return [*sessions, {"whole": _zipped(sessions[0])}]
 
 
 def _zipped(files: Files) -> bytes:
@@ -105,7 +107,7 @@ def _import_session(given: Path, output: Path) -> None:
     """The same of a session of sigrok."""
     file = given / "whole"
     if not file.exists():
-        content = _zipped({one.name: one.read_bytes() for one in given.iterdir()})
+        content = _zipped({member.name: member.read_bytes() for member in given.iterdir()})
         file = output / "capture.sr"
         file.write_bytes(content)
     _analysed(Capture(file, "D0", "D1", "fuzz/capture", BOARD, run_name="x"), output)
@@ -123,8 +125,8 @@ def _analysed(asked: Capture, output: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, answer in _ASKED.items():
             patch.setattr(f"kadenz.capture.importing.{name}", answer)
-        found = import_capture(asked, output / "runs")
-    result = analyse(read_run(found.folder), deadlines=[parse_deadline("20us")])
+        imported = import_capture(asked, output / "runs")
+    result = analyse(read_run(imported.folder), deadlines=[parse_deadline("20us")])
     assert len(result.records) == 1  # also of a damaged one: its samples up to there are kept
 
 
@@ -167,9 +169,9 @@ def _jitter(given: Path, _: Path) -> None:
     """What `kadenz jitter` does."""
     (file,) = given.iterdir()
     of, column, cycles, *_rest = *file.stem.split(), "", ""
-    (kind,) = (one for one in KINDS if one == of)
+    (kind,) = (known for known in KINDS if known == of)
     series = read_series(file, column=column, cycles=cycles)
-    found = analyse_series(
+    analysis = analyse_series(
         series.values,
         kind,
         1000.0,
@@ -178,7 +180,7 @@ def _jitter(given: Path, _: Path) -> None:
         limit=25_000.0,
         printed_step=series.printed_step,
     )
-    assert series_lines(found, SHOWN, "ns")
+    assert series_lines(analysis, SHOWN, "ns")
 
 
 # ---- traces --------------------------------------------------------------------------------------

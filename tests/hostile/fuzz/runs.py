@@ -90,24 +90,24 @@ def _runs() -> Sequence[Files]:
         whole = [below(place) for place in places.values()]
         (folder / "output").mkdir()
         for place in places.values():
-            for words in COMMANDS:
-                _answered(words, place, folder / "output")
+            for command in COMMANDS:
+                _answered(command, place, folder / "output")
     return [*whole, *map(_without_digests, whole)]
 
 
 def _without_digests(files: Files) -> Files:
-    found = dict(files)
+    changed = dict(files)
     for name in ("a/run.json", "b/run.json"):
         document = msgspec.json.decode(files[name])
         for record in document["records"]:
             for lane in record["lanes"]:
                 lane["sha256"] = ""
-        found[name] = msgspec.json.encode(document)
-    return found
+        changed[name] = msgspec.json.encode(document)
+    return changed
 
 
-def _answered(words: tuple[str, ...], given: Path, output: Path) -> None:
-    code, said = answer(*(word.format(given=given, output=output) for word in words))
+def _answered(command: tuple[str, ...], given: Path, output: Path) -> None:
+    code, said = answer(*(word.format(given=given, output=output) for word in command))
     if code in (1, 2):
         raise UsageError(said)
 
@@ -132,15 +132,15 @@ def _profiles() -> Sequence[Files]:
 
 def _profile(given: Path, output: Path) -> None:
     """What `kadenz profile` and a report show of it."""
-    found: list[Profile] = read_profiles(Run(given, _linux()))
-    profile_pages.write_files(found, output)
-    for one in found:
-        for lane in one.lanes:
-            assert profile_pages.tables(one, lane) is not None
-            profile_pages.remarks(one, lane)
+    profiles: list[Profile] = read_profiles(Run(given, _linux()))
+    profile_pages.write_files(profiles, output)
+    for profile in profiles:
+        for lane in profile.lanes:
+            assert profile_pages.tables(profile, lane) is not None
+            profile_pages.remarks(profile, lane)
             for view in lane.views:
-                assert by_function(one, view) is not None
-                assert by_part(one, view) is not None and by_kind(one, view) is not None
+                assert by_function(profile, view) is not None
+                assert by_part(profile, view) is not None and by_kind(profile, view) is not None
 
 
 @cache
@@ -160,12 +160,12 @@ def _timelines() -> Sequence[Files]:
 
 def _timeline(given: Path, output: Path) -> None:
     """What `kadenz trace` and a report show of it."""
-    found = timelines_of(Run(given, _linux()))
-    if not found:
+    timelines = timelines_of(Run(given, _linux()))
+    if not timelines:
         raise UsageError("no timeline")
-    timeline_pages.write_files(found, output)
-    for one in found:
-        timeline_pages.shares(one)
+    timeline_pages.write_files(timelines, output)
+    for timeline in timelines:
+        timeline_pages.shares(timeline)
 
 
 # ---- what kadenz keeps ---------------------------------------------------------------------------

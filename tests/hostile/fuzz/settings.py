@@ -93,7 +93,7 @@ size_bytes = [4, 60, 600]
 """
 
 
-def own(pattern: str, *more: str) -> Sequence[Files]:
+def inputs_of(pattern: str, *more: str) -> Sequence[Files]:
     """Files of the checkout, and texts."""
     files = [{FILE: file.read_bytes()} for file in sorted(ROOT.glob(pattern))] if pattern else []
     return files + [{FILE: text.encode()} for text in more]
@@ -102,7 +102,7 @@ def own(pattern: str, *more: str) -> Sequence[Files]:
 def toml(inputs: int, model: type, pattern: str, *more: str) -> Parser:
     """Files of a kind."""
     return Parser(
-        lambda: own(pattern, *more), lambda given, _: read_toml(given / FILE, model), inputs
+        lambda: inputs_of(pattern, *more), lambda given, _: read_toml(given / FILE, model), inputs
     )
 
 
@@ -147,18 +147,18 @@ def _overheads() -> tuple[Run, ...]:
 
 
 def _task_sets() -> Sequence[Files]:
-    return own("", SET, TIGHT, SET + RESOURCE, _GIVEN, _RANKED)
+    return inputs_of("", SET, TIGHT, SET + RESOURCE, _GIVEN, _RANKED)
 
 
 def _budget(given: Path, _: Path) -> None:
     """What `kadenz budget` does."""
     asked = read_toml(given / FILE, TaskSet)
     runs = _overheads()
-    found = budget_of(asked, runs)
-    changes = changes_of(found)
-    assert markdown(found, changes) and as_data(found, changes)
-    assert sentences(found, changes)
-    workload_points(found)
+    budget = budget_of(asked, runs)
+    changes = changes_of(budget)
+    assert markdown(budget, changes) and as_data(budget, changes)
+    assert sentences(budget, changes)
+    workload_points(budget)
 
 
 # ---- published figures ---------------------------------------------------------------------------
@@ -188,7 +188,7 @@ KEY_VALUES = {
     "bus": ("interface=eth1,layout=a=b.toml", 'layout="a,""b""",interface=lo'),
     "wait_states": ("rom=0,1,4,ram=2",),
 }
-WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
+ARGUMENTS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
     "limit": (
         parse_limit,
         (
@@ -216,14 +216,14 @@ WORDS: dict[str, tuple[Callable[[str], object], Sequence[str]]] = {
 }
 
 
-def _words() -> Sequence[Files]:
-    return [{name: text.encode()} for name, (_, texts) in WORDS.items() for text in texts]
+def _arguments() -> Sequence[Files]:
+    return [{name: text.encode()} for name, (_, texts) in ARGUMENTS.items() for text in texts]
 
 
-def _read_words(given: Path, _: Path) -> None:
+def _read_argument(given: Path, _: Path) -> None:
     for file in given.iterdir():
         text = os.fsdecode(file.read_bytes().replace(b"\0", b""))  # no argument has a NUL
-        WORDS[file.name][0](text)
+        ARGUMENTS[file.name][0](text)
 
 
 PARSERS = {
@@ -236,13 +236,15 @@ PARSERS = {
     "toml/core": toml(20_000, CoreFile, "instruments/rtl/cores/*/core.toml"),
     "toml/loads": toml(10_000, LoadFile, "kadenz/load/loads.toml"),
     "toml/tuning": Parser(
-        lambda: own("tunings/*.toml"),
+        lambda: inputs_of("tunings/*.toml"),
         lambda given, _: inventory.read_tuning(str(given / FILE)),
         40_000,
     ),
-    "toml/farm": Parser(lambda: own("", FARM), lambda given, _: read_farm(given / FILE), 30_000),
+    "toml/farm": Parser(
+        lambda: inputs_of("", FARM), lambda given, _: read_farm(given / FILE), 30_000
+    ),
     "lab": Parser(_labs, _read_lab, 2_000),
     "budget": Parser(_task_sets, _budget, 4_000),
     "published": Parser(_published, _read_published, 30_000),
-    "words": Parser(_words, _read_words, 100_000),
+    "words": Parser(_arguments, _read_argument, 100_000),
 }

@@ -173,9 +173,9 @@ def _read(parser: Parser, given: Path, output: Path) -> bool:
 def _laid(files: Files, folder: Path) -> tuple[Path, Path]:
     """The folder with the files of an input, and an empty one for its output."""
     given, output = folder / "a" / "b" / "given", folder / "a" / "b" / "output"
-    for one in (given, output):
-        shutil.rmtree(one, ignore_errors=True)
-        one.mkdir(parents=True)
+    for directory in (given, output):
+        shutil.rmtree(directory, ignore_errors=True)
+        directory.mkdir(parents=True)
     for name, content in files.items():
         file = given / name
         if "/" in name:
