@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A verdict: what is said of one statistic of a benchmark point on two sides.
+"""A verdict on one statistic of a benchmark point, measured on two sides.
 
 `compare` prints verdicts, the answers join those of a point's lanes, and a gate checks them.
 """

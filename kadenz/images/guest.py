@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
+from kadenz.images.given_program import GivenProgram
 from kadenz.images.image import Image, build_image, locked, require_compiler
 from kadenz.images.private_copy import private_copy
 from kadenz.images.program import build_program
@@ -54,9 +55,10 @@ def build_guest(
     modules: Sequence[Path],
     *,
     extra_bench: Sequence[Path] = (),
+    given: GivenProgram | None = None,
 ) -> GuestImage:
-    """Builds and packs the suite for the target's board, unless up to date, and the program that
-    the board names.
+    """Builds and packs the suite for the target's board, unless up to date, the program that the
+    board names, and the one that is given.
 
     `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` and
     `modules` are its modules. Raises the errors of `build_image`.
@@ -66,33 +68,29 @@ def build_guest(
         raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
     machine = target._replace(board=inventory.board(target.board).arch)
     image = build_image(machine, "counter", extra_bench=extra_bench)
-    programs = {name: _program(machine, image.folder, name) for name in _PROGRAMS}
+    beside = inventory.build_folder() / f"guest-{machine.board}"
+    programs = {name: _program(machine, beside, name) for name in _PROGRAMS}
     sources = [file for name in programs for file in _sources(name)]
     binaries = [file.resolve() for file in (kernel, disturbance, *modules)]
     digests = {file: sha256_of(file) for file in binaries}
     folder = guest_folder(target, version)
     if extra_bench:  # like the image's own folder: next to the stock one
         folder = folder.with_name(f"{folder.name}-{image.folder.name.rpartition('-')[2]}")
+    if given is not None:
+        folder = folder.with_name(f"{folder.name}-{given.digest[:16]}")
     libraries: list[Path] = []
     suite_parts: list[PartEntry] = []
     with locked(folder):
         compiler = require_compiler(machine.board)
         suite = folder / "suite"
         _strip(compiler, image.elf.path, suite)
-        entries: dict[str, Entry] = {
-            "dev": None,
-            "dev/console": Node(5, 1),  # the kernel opens it for the output of init
-            "proc": None,
-            "sys": None,
-            "tmp": None,
-            "suite": File(suite.read_bytes(), 0o755),
-            "disturbance.ko": File(disturbance.read_bytes()),
-            **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
-            **_module_entries(modules),
-        }
+        entries = _entries({"suite": suite, **programs}, disturbance, modules)
         if tier.program is not None:
             image, suite_parts = _program_image(tier.program, folder), image.entry.parts
             libraries = shared_libraries(image.elf.path)
+            if given is not None:
+                libraries = sorted({*libraries, *given.libraries()})
+                entries |= given.entries()
             entries |= _program_entries(image.elf.path, compiler, folder, libraries)
         copy = private_copy(_written(folder / "initrd", archive(entries)), folder)
     entry = msgspec.structs.replace(
@@ -102,12 +100,29 @@ def build_guest(
             *parts(binaries, [Tree("kernel", file.parent) for file in binaries]),
             *parts(sources, [Tree("guest", inventory.root() / _SOURCES)]),
             *parts(libraries, [Tree("libraries", file.parent) for file in libraries]),
+            *(parts(given.sources, [Tree("program", given.root)]) if given is not None else ()),
             *image.entry.parts,
             *(part for part in suite_parts if part not in image.entry.parts),
         ],
     )
     others = digests | {copy: sha256_of(copy)}
     return GuestImage(image.elf, folder, entry, copy, others=others)
+
+
+def _entries(
+    programs: Mapping[str, Path], disturbance: Path, modules: Sequence[Path]
+) -> dict[str, Entry]:
+    """The files that every guest has."""
+    return {
+        "dev": None,
+        "dev/console": Node(5, 1),  # the kernel opens it for the output of init
+        "proc": None,
+        "sys": None,
+        "tmp": None,
+        "disturbance.ko": File(disturbance.read_bytes()),
+        **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
+        **_module_entries(modules),
+    }
 
 
 def _written(initrd: Path, packed: bytes) -> Path:
@@ -185,7 +200,9 @@ def _program(target: TargetName, folder: Path, name: str) -> Path:
         known = made_of.read_text() if made_of.is_file() else ""
         if known == f"{wanted}\n{sha256_of(program)}":
             return program
-        _run([str(compiler), *_FLAGS, *map(str, sources), "-o", str(program)], target, name)
+        new = folder / f"{name}.new"
+        _run([str(compiler), *_FLAGS, *map(str, sources), "-o", str(new)], target, name)
+        new.replace(program)  # others may read it
         made_of.write_text(f"{wanted}\n{sha256_of(program)}")
     return program
 

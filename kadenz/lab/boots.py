@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kadenz.config import inventory
 from kadenz.config.board import GuestProgram
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
@@ -14,11 +13,11 @@ from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import INTERRUPTED, Running
 from kadenz.lab.execution import scope_kinds
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
-from kadenz.lab.guests import BOOT_S
+from kadenz.lab.guests import BOOT_S, program_of
 from kadenz.lab.job import Job
 from kadenz.lab.plan import RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
-from kadenz.lab.pulses import trains
+from kadenz.lab.pulses import cycles, trains
 from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
@@ -27,6 +26,8 @@ from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.wire.records import Assembler
+
+_NOT_LEFT = "no frame with process data left the card behind the first `skip`"
 
 
 class Boots:
@@ -44,7 +45,9 @@ class Boots:
         # The rate of a board's clock is measured by the time at which frames are read here.
         self._session.quiet_until = RATE_BENCH if job.name.tier == "board" else ""
         self._program = _program_of(job)
-        self._session.tapped = self._program is not None and self._program.output is not None
+        self._is_given = job.setup.program is not None
+        has_output = self._program is not None and self._program.output is not None
+        self._session.tapped = has_output or self._is_given
         self._session.scope_kinds = scope_kinds(job.name, job.instrument)
 
     def measure(self) -> str:
@@ -107,7 +110,8 @@ class Boots:
         target = self._ahead.take(points)
         session.value = lambda: target.value if isinstance(target, Counted) else None
         complaints = len(document.warnings) + len(self._failures)
-        assembler = Assembler(session, expects_samples=not session.scoped)
+        is_seen_outside = session.scoped or self._is_given
+        assembler = Assembler(session, expects_samples=not is_seen_outside)
 
         notes = TargetNotes(self._run, writer, assembler, job.settings())
 
@@ -192,9 +196,14 @@ class Boots:
         if self._session.tapped:
             assert isinstance(target, GuestTarget) and self._program is not None
             departures, output = target.departures, self._program.output
-            if departures is None or output is None:
+            if departures is None:
                 self._session.take_trains([], target.damage.message)
-            else:
+            elif self._is_given:
+                params = [entry.params for entry in self._session.waiting]
+                seen = [cycles(departures, int(p["skip"]), int(p["frames"])) for p in params]
+                left = [train for train in seen if train.ns.size]
+                self._session.take_trains(left, "" if left else _NOT_LEFT)
+            elif output is not None:
                 self._session.take_trains(trains(departures, output))
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
@@ -247,5 +256,4 @@ class Boots:
 
 def _program_of(job: Job) -> GuestProgram | None:
     """The program that a guest runs instead of the suite."""
-    guest = inventory.board(job.name.board).tier.guest
-    return guest.program if job.setup.guest is not None and guest is not None else None
+    return program_of(job.name, job.setup.program) if job.setup.guest is not None else None

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kadenz.config.target_name import TargetName
     from kadenz.errors import KadenzError
     from kadenz.host.facts import Host
+    from kadenz.images.given_program import GivenProgram
     from kadenz.lab.conditions.guest import Guest
     from kadenz.lab.progress import Progress
 
@@ -78,6 +79,7 @@ class Setup:
     wait_states: Mapping[str, int] = field(default_factory=dict)
     isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest
+    program: GivenProgram | None = None  # of the user's, that the guest runs
     allowed: frozenset[Allowance] = frozenset()
     profiled: bool = False  # what is executed between stamps is recorded
     traced: bool = False  # what is executed in whole records is

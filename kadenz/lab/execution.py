@@ -45,7 +45,7 @@ def image_of(
     if setup.image is not None:
         return given_image(name, setup.image, marks_of(instrument))
     if setup.guest is not None:
-        return guest_image(name, setup.guest, extra_bench)
+        return guest_image(name, setup.guest, extra_bench, setup.program)
     return build_image(
         name,
         marks_of(instrument),
@@ -103,7 +103,7 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
     if name.tier == "guest":
         if setup.guest is None or not isinstance(image, GuestImage):
             raise TypeError(f"{name}: a guest needs its kernel and its archive")
-        return guest_target(name, setup.guest, image)
+        return guest_target(name, setup.guest, image, setup.program)
     board = inventory.board(name.board)
     tiers = board.tier
     if name.tier == "emulated" and tiers.emulated is not None:

@@ -185,7 +185,7 @@ def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, set
         for candidate in (variant.setup, setup)
     ]
     built = [
-        (candidate.kernel_source, candidate.image, candidate.isa)
+        (candidate.kernel_source, candidate.image, candidate.isa, candidate.program)
         for candidate in (variant.setup, setup)
     ]
     marks = marks_of(variant.instrument), marks_of(instrument)

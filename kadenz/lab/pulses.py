@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pulses of a digital output, as the frames of its EtherCAT master order them.
+"""The pulses of a digital output, as the frames of its EtherCAT master order them, and the cycles
+of any master.
 
 EtherCAT frames as ETG.1000.4 describes them: an Ethernet frame of type 0x88A4 with a header of two
 bytes and datagrams behind it. Process data are read and written at logical addresses.
@@ -22,6 +23,7 @@ _TYPE_AT, _FIRST_AT = 12, 16  # in a frame: its type, its first datagram
 _HEAD, _COUNTER = 10, 2  # bytes of a datagram before and behind its data
 _LENGTH, _MORE = 0x7FF, 0x8000
 _LOGICAL_WRITE = (0x0B, 0x0C)  # LWR, LRW
+_LOGICAL = (0x0A, *_LOGICAL_WRITE)  # and LRD: process data
 _BROADCAST_WRITE, _AL_CONTROL = 0x08, 0x0120  # how a master begins: all devices into INIT
 # Pulses within which a master that was held up has made up for it: its releases are half a period
 # apart, and it skips those of more than 100 ms.
@@ -65,6 +67,17 @@ def trains(departures: Departures, bit: OutputBit) -> list[Pulses]:
     return [_train(np.array(train, np.uint64)) for train in times if train]
 
 
+def cycles(departures: Departures, skip: int, frames: int) -> Pulses:
+    """The cycles of a master: of its frames with process data, behind the first `skip`, every
+    `frames`-th. The ring counts the same (fieldbus/kadenz-motion/src/given.rs)."""
+    is_cyclic = np.array([_has_process_data(frame) for frame in departures.frames], bool)
+    return _train(departures.ns[is_cyclic][skip::frames])
+
+
+def _has_process_data(frame: bytes) -> bool:
+    return any(datagram.command in _LOGICAL for datagram in datagrams(frame))
+
+
 def datagrams(frame: bytes) -> Iterator[Datagram]:
     """The datagrams of a frame, as far as it has them; none of another protocol."""
     if frame[_TYPE_AT : _TYPE_AT + len(_TYPE)] != _TYPE:
@@ -75,7 +88,7 @@ def datagrams(frame: bytes) -> Iterator[Datagram]:
         size, more = length & _LENGTH, bool(length & _MORE)
         data = frame[at + _HEAD : at + _HEAD + size]
         command = frame[at]
-        wide = command in _LOGICAL_WRITE
+        wide = command in _LOGICAL
         address = int.from_bytes(frame[at + (2 if wide else 4) : at + 6], "little")
         yield Datagram(command, address, data)
         at += _HEAD + size + _COUNTER

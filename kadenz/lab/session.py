@@ -91,6 +91,11 @@ class Session:
         return set(self._entries)
 
     @property
+    def waiting(self) -> list[RecordEntry]:
+        """Records that wait for what an instrument outside the target has seen."""
+        return [entry for entry, _, _ in self._waiting]
+
+    @property
     def last_reason(self) -> str:
         """The benchmark of the record that began last, and its reason where it has one."""
         if not self._entries:
@@ -130,7 +135,7 @@ class Session:
             lane.period_us = period_us(entry.params, self.tick_hz, place) or None
         entry.lanes += [_beside(lane, kind) for lane in entry.series for kind in self.scope_kinds]
         if self._is_tapped(entry):
-            entry.lanes += [_lane(name, begin) for name in DEPARTURE]
+            entry.lanes += [_lane(name, begin) for name in DEPARTURE if name not in begin.lanes]
         self._entries[begin.record] = entry
         self._begun[begin.record] = time.monotonic()
         self._writer.open_record(entry)
@@ -183,7 +188,7 @@ class Session:
         """Enters the pulses that frames ordered into the records that waited for them, a train for
         each that has an edge, and ends all. One without its train is invalid; `damage` says why."""
         waiting, self._waiting = self._waiting, []
-        stamped = [entry.id for entry, _, _ in waiting if self._came.get((entry.id, 0))]
+        stamped = [entry.id for entry, end, _ in waiting if self._has_edges(entry, end)]
         differs = (
             f"the frames of the card order {len(trains)} trains of pulses for {len(stamped)} "
             "records: is `output` of board.toml the one that the program switches?"
@@ -194,8 +199,13 @@ class Session:
             train = by_record.get(entry.id)
             if train is not None:
                 self._take_train(entry, train)
-            is_without = train is None and verdict.status == "ok"
-            self._close(entry, end, missing if is_without else verdict)
+            ends = verdict if verdict.status != "ok" else _as_seen(end, train, missing)
+            self._close(entry, end, ends)
+
+    def _has_edges(self, entry: RecordEntry, end: End | None) -> bool:
+        """Whether the target stamped an edge, or counted one for the instrument outside."""
+        counted = end.lanes[0].taken if end is not None and end.lanes else 0
+        return bool(self._came.get((entry.id, 0)) or counted)
 
     def _take_train(self, entry: RecordEntry, train: Pulses) -> None:
         """Enters the first pulses, as many as were planned, times from the first."""
@@ -339,8 +349,20 @@ class Session:
         missed = {lane.name: max(0, begun[lane.name] - lane.taken) for lane in entry.series}
         if end is not None and end.status != "failed":
             pairs = zip(entry.series, end.lanes, strict=False)
-            missed |= {lane.name: its.missed for lane, its in pairs}
+            missed |= {lane.name: its.missed for lane, its in pairs if lane.name != DEPARTURE[0]}
         return missed
+
+
+def _as_seen(end: End | None, train: Pulses | None, missing: Verdict) -> Verdict:
+    """The verdict on a sound record: its frames left the card, at least as many as it counts."""
+    if train is None or end is None:
+        return missing
+    if train.ns.size < end.lanes[0].taken:
+        left, counted = train.ns.size, end.lanes[0].taken
+        return Verdict(
+            "invalid", f"{left:,} of its frames left the card, and it counts {counted:,}"
+        )
+    return Verdict("ok", end.reason)
 
 
 def _beside(lane: LaneEntry, kind: str) -> LaneEntry:

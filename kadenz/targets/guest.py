@@ -221,7 +221,8 @@ class GuestTarget(QemuProcess):
         program = self._program
         if program is not None:
             parameters += ["ipv6.disable=1", f"KDZ_WIRE={','.join(program.wire)}"]
-            parameters.append(f"KDZ_RING={','.join(program.ring)}")
+            if program.ring:
+                parameters.append(f"KDZ_RING={','.join(program.ring)}")
             parameters.append(f"KDZ_PROGRAM={','.join(program.arguments)}")
         return " ".join(parameters)
 

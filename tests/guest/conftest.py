@@ -82,6 +82,7 @@ def measured(
     disturbance: str = "",
     fresh: bool = False,
     benchmark: Benchmark | None = None,
+    program: str = "",
 ) -> Result:
     """One run of cyclic/wakeup-latency, or of `benchmark`, on a guest. Raises the first failure."""
     guest = machine(text)
@@ -98,7 +99,7 @@ def measured(
         campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[guest.name],
-        choices=choices(campaign, {"guest": inside}),
+        choices=choices(campaign, {"guest": inside, "program": program}),
         fresh=fresh,
     )
     (result,) = run(

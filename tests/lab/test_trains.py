@@ -51,6 +51,22 @@ def records(
     return {record.id: record for record in read_run(kept).manifest.records}
 
 
+def given(folder: Path, counted: int, left: list[int]) -> RecordEntry:
+    """A record of a program that stamps nothing: its frames as the ring counted them, and the
+    numbers of those that left the card."""
+    with RunWriter(folder, manifest()) as writer:
+        session = Session(writer, "a", [Point(10, EDGES.name, 3)], [EDGES], Progress())
+        session.tapped = True
+        opening = msgspec.structs.replace(
+            begin(lanes=["departure"], planned=3), record=10, bench=EDGES.name
+        )
+        session.opened(opening)
+        session.closed(opening, end(taken=counted), OK)
+        session.take_trains([train(left)] if left else [], "" if left else "none left the card")
+        kept = writer.finish()
+    return read_run(kept).manifest.records[0]
+
+
 def departures(record: RecordEntry) -> tuple[int, int]:
     """Pulses with a time, and those that were never ordered."""
     (lane,) = [lane for lane in record.lanes if lane.name == "departure"]
@@ -76,3 +92,21 @@ def test_a_record_whose_train_is_missing_is_invalid_and_says_why(tmp_path: Path)
     assert "`output` of board.toml" in without.reason
     (cut,) = records(tmp_path / "b", {10: OK}, [], "the stamps are cut").values()
     assert (cut.status, cut.reason) == ("invalid", "the stamps are cut")
+
+
+def test_frames_of_a_program_that_stamps_nothing_are_those_that_left(tmp_path: Path) -> None:
+    whole = given(tmp_path / "whole", 3, [0, 1, 2, 3])
+    assert (whole.status, departures(whole)) == ("ok", (3, 0))
+    assert [lane.name for lane in whole.lanes] == ["departure", "departure:cycle"]
+    late = given(tmp_path / "late", 3, [0, 2, 3, 4])
+    assert (late.status, departures(late)) == ("ok", (2, 1))
+
+
+def test_frames_that_the_ring_counted_and_that_did_not_leave_are_no_record(tmp_path: Path) -> None:
+    cut = given(tmp_path / "cut", 3, [0, 1])
+    assert (cut.status, cut.reason) == (
+        "invalid",
+        "2 of its frames left the card, and it counts 3",
+    )
+    none = given(tmp_path / "none", 3, [])
+    assert (none.status, none.reason) == ("invalid", "none left the card")

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
-from kadenz.lab.pulses import Pulses, datagrams, trains
+from kadenz.lab.pulses import Pulses, cycles, datagrams, trains
 from kadenz.targets.tap import MAGIC, Departures, TapDamaged, join, parse_capture, parse_stamps
 
 PERIOD_NS = 1_000_050  # the guest's own clock is off by 50 ppm
@@ -93,6 +93,22 @@ def test_a_frame_that_is_cut_has_the_datagrams_that_it_has(cut: int) -> None:
     whole = cycle(True)
     assert len(list(datagrams(whole))) == 3
     assert len(list(datagrams(whole[:cut]))) <= 3
+
+
+def test_cycles_are_the_frames_with_process_data_behind_the_first() -> None:
+    due_ns = due(20)
+    mailbox = frame(datagram(FPRD, 0x1000, bytes(16)))
+    ns = np.sort(np.concatenate([due_ns, due_ns + 300, due_ns + 500]))
+    frames = [cycle(True), mailbox, cycle(False)] * 20
+    seen = cycles(Departures(ns.astype(np.uint64), frames), skip=4, frames=2)
+    assert np.array_equal(seen.ns, due_ns[2:]) and np.array_equal(seen.numbers, np.arange(18))
+
+
+def test_a_cycle_that_a_master_leaves_out_is_a_hole() -> None:
+    due_ns = np.delete(due(400), 100)
+    departures = Departures(due_ns.astype(np.uint64), [cycle(True)] * due_ns.size)
+    numbers = cycles(departures, skip=0, frames=1).numbers
+    assert np.array_equal(numbers, np.delete(np.arange(400), 100))
 
 
 def test_frames_of_other_protocols_have_no_datagram() -> None:

@@ -127,6 +127,12 @@ pub struct LabArgs {
     /// Real drives behind this network interface [default: the simulated ring].
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
+    /// Measure the program in this folder instead, which drives the ring over --interface.
+    #[arg(long, value_name = "DIR", requires = "interface", requires = "ring_interface")]
+    pub given: Option<PathBuf>,
+    /// Interface on which the ring of --given is simulated.
+    #[arg(long, value_name = "NAME", requires = "given")]
+    pub ring_interface: Option<String>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,

@@ -9,6 +9,7 @@ pub mod cli;
 pub mod console;
 pub mod edge;
 pub mod error;
+pub mod given;
 pub mod layout;
 pub mod message;
 pub mod plan;

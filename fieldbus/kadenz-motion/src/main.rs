@@ -13,6 +13,7 @@ use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, R
 use kadenz_motion::console;
 use kadenz_motion::edge::{edge, EdgeOptions};
 use kadenz_motion::error::MotionError;
+use kadenz_motion::given::Given;
 use kadenz_motion::layout::{Layout, LayoutError};
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
@@ -214,7 +215,8 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
     let layout = layout(common)?;
     let output = output(common)?;
-    let plan = Plan::read(io::stdin().lock(), &layout)?;
+    let given = given(arguments);
+    let plan = Plan::read(io::stdin().lock(), &layout, given.is_some())?;
     speak(common);
     let bus = BusArgs {
         segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
@@ -222,7 +224,12 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     };
     let options = options(common, transport(&bus));
     let mut writer = Writer::new(output)?;
-    writer.hello(&hello(all_settings(&options, &layout, common)))?;
+    let mut settings = all_settings(&options, &layout, common);
+    if let Some(given) = &given {
+        settings.insert("master".into(), given.arguments()?.0);
+        settings.shift_remove("scheduling"); // its own affair
+    }
+    writer.hello(&hello(settings))?;
     plan.list(&mut writer)?;
     plan.end_refused(&mut writer)?;
     plan.measure_clock(&mut writer)?;
@@ -239,6 +246,9 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
             tracing::error!("{report}");
         }
     }
+    if let (Some(given), Some(wanted)) = (&given, &plan.given) {
+        writer = given.measure(wanted, writer)?;
+    }
     for (place, point) in plan.edges.iter().enumerate() {
         let (wire, ring) = open(&bus, common)?;
         if place + 1 == plan.edges.len() {
@@ -251,6 +261,17 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     }
     writer.done()?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The program that is measured instead of this one's tasks.
+fn given(arguments: &LabArgs) -> Option<Given> {
+    Some(Given {
+        folder: arguments.given.clone()?,
+        interface: arguments.interface.clone()?,
+        ring_interface: arguments.ring_interface.clone()?,
+        built_in: arguments.common.built_in,
+        realtime: !arguments.common.no_realtime,
+    })
 }
 
 fn ring(arguments: &RingArgs) -> Result<ExitCode, MotionError> {

@@ -8,6 +8,7 @@ use kadenz_rt::now_ns;
 
 use crate::edge::{EDGE_JITTER, PERIOD_US};
 use crate::error::MotionError;
+use crate::given::{self, LATENESS};
 use crate::layout::Layout;
 use crate::record::{
     Column, Wanted, CLOCK_DIFFERENCE, EXECUTION_TIME, FRAME_TIME, POSITION_ERROR, QUEUE_AGE, RELEASE_LATENCY,
@@ -33,6 +34,8 @@ pub struct Plan {
     pub motion: Vec<Wanted>,
     /// Of the edge workload, one run each.
     pub edges: Vec<Wanted>,
+    /// Of a program that is given: at most one, because its frames are counted from its start.
+    pub given: Option<Wanted>,
     /// Nothing here can measure these: why, and how the record ends.
     pub refused: Vec<(Wanted, Refusal)>,
     /// Every benchmark, each with whether the layout has the devices for it.
@@ -49,9 +52,10 @@ pub enum Refusal {
 }
 
 impl Plan {
-    /// Reads a plan until its line `end`. What the layout has no devices for is not applicable.
-    pub fn read(input: impl BufRead, layout: &Layout) -> Result<Self, MotionError> {
-        let mut plan = Self { catalog: catalog(layout), ..Self::default() };
+    /// Reads a plan until its line `end`. What the layout has no devices for is not applicable, and next to a program
+    /// that is given nothing else is.
+    pub fn read(input: impl BufRead, layout: &Layout, is_given: bool) -> Result<Self, MotionError> {
+        let mut plan = Self { catalog: catalog(layout, is_given), ..Self::default() };
         for line in input.lines() {
             let line = line.map_err(|source| MotionError::System {
                 action: "read the plan".into(),
@@ -75,6 +79,11 @@ impl Plan {
         match wanted.bench.as_str() {
             RESOLUTION | READ_COST | MONOTONIC => self.clock.push(wanted),
             EDGE_JITTER => self.edges.push(wanted),
+            LATENESS if self.given.is_none() => self.given = Some(wanted),
+            LATENESS => {
+                let reason = "a program that is given is measured once a run: give each parameter one value";
+                self.refused.push((wanted, Refusal::Unknown(reason.into())));
+            }
             _ => self.motion.push(wanted),
         }
     }
@@ -211,15 +220,18 @@ fn misfit(wanted: &Wanted, bench: &Bench) -> Option<String> {
         Some(period_us) => {
             Some(format!("{name}: its period_us is {period_us} with these parameters: {:?}", wanted.params))
         }
-        None if bench.params.is_empty() || name == EDGE_JITTER => None,
+        None if bench.params.is_empty() || [EDGE_JITTER, LATENESS].contains(&name) => None,
         None => Some(format!("{name}: no task or joint has these parameters: {:?}", wanted.params)),
     }
 }
 
-/// Why a benchmark cannot be measured with this layout; empty if it can.
-fn lack(name: &str, layout: &Layout) -> &'static str {
+/// Why a benchmark cannot be measured with this layout, or next to a program that is given; empty if it can.
+fn lack(name: &str, layout: &Layout, is_given: bool) -> &'static str {
     match name {
         RESOLUTION | READ_COST | MONOTONIC => "",
+        LATENESS if is_given => "",
+        LATENESS => "no program is given to be measured: --program FILE, on a board with network cards",
+        _ if is_given => "the program that is given is measured alone",
         EDGE_JITTER if layout.edge.is_some() => "",
         EDGE_JITTER => "the layout has no [edge] table, so no terminal stamps edges",
         _ if layout.has_axes() => "",
@@ -228,7 +240,7 @@ fn lack(name: &str, layout: &Layout) -> &'static str {
 }
 
 /// The known benchmarks, and which of them this layout has no devices for.
-fn catalog(layout: &Layout) -> Vec<Bench> {
+fn catalog(layout: &Layout, is_given: bool) -> Vec<Bench> {
     let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
         name: name.into(),
         begins: begins.into(),
@@ -238,12 +250,12 @@ fn catalog(layout: &Layout) -> Vec<Bench> {
         nature: match name {
             RESOLUTION | READ_COST | MONOTONIC => "context",
             RELEASE_LATENCY => "periodic",
-            EDGE_JITTER => "edges",
+            EDGE_JITTER | LATENESS => "edges",
             _ => "span",
         }
         .into(),
-        available: lack(name, layout).is_empty(),
-        reason: lack(name, layout).into(),
+        available: lack(name, layout, is_given).is_empty(),
+        reason: lack(name, layout, is_given).into(),
         params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),
     };
     let task = [("priority", 90, 70, 95), ("period_us", 1000, 1000, 100_000)];
@@ -255,6 +267,12 @@ fn catalog(layout: &Layout) -> Vec<Bench> {
     let joint = [("joint", 0, 0, AXES as i64 - 1), every(2 * main_us)];
     let period = ("period_us", PERIOD_US, PERIOD_US, PERIOD_US);
     let edge = [period, ("n", 10_000, 1, MOST), ("phase_us", 0, 0, PERIOD_US - 1)];
+    let cycle_of_any = [
+        ("period_us", given::PERIOD_US, 100, 1_000_000),
+        ("n", 10_000, 1, MOST),
+        ("skip", given::SKIP, 0, 1_000_000),
+        ("frames", 1, 1, 64),
+    ];
     let five = "yoo2024, section 5";
     vec![
         bench(RESOLUTION, "a read of the clock", "the first that differs", "method, rule 4", &[]),
@@ -269,6 +287,7 @@ fn catalog(layout: &Layout) -> Vec<Bench> {
         bench(POSITION_ERROR, "reference", "actual position", "yoo2024, figure 15", &joint),
         bench(VELOCITY_ERROR, "reference", "actual velocity", "yoo2024, table 6", &joint),
         bench(EDGE_JITTER, "first rising edge", "each rising edge", "cereia2011, section II", &edge),
+        bench(LATENESS, "first cyclic frame", "each cyclic frame, handed to its card", "decision 81", &cycle_of_any),
     ]
 }
 
@@ -278,7 +297,7 @@ mod tests {
     use crate::built_in::BuiltIn;
 
     fn read(text: &str, built_in: BuiltIn) -> Result<Plan, MotionError> {
-        Plan::read(text.as_bytes(), &built_in.layout().unwrap())
+        Plan::read(text.as_bytes(), &built_in.layout().unwrap(), false)
     }
 
     /// Records and reasons that the plan asks for in vain.
@@ -327,7 +346,7 @@ mod tests {
     #[test]
     fn every_record_of_a_motion_has_a_period_so_that_seconds_mean_the_same_for_all() {
         let seconds = 6;
-        let catalog = catalog(&BuiltIn::Indy7.layout().unwrap());
+        let catalog = catalog(&BuiltIn::Indy7.layout().unwrap(), false);
         for bench in catalog.iter().filter(|bench| bench.name.starts_with("motion/")) {
             let initial: Map<i64> = bench.params.iter().map(|(name, first, ..)| (name.clone(), *first)).collect();
             let period_us = initial.get("period_us").copied().unwrap_or_else(|| panic!("{} has none", bench.name));
@@ -338,6 +357,19 @@ mod tests {
             let cycles = wanted.cycles().unwrap();
             assert!((5_984..=6_000).contains(&cycles), "{}: {cycles} cycles", bench.name);
         }
+    }
+
+    #[test]
+    fn a_program_that_is_given_is_measured_alone_and_once() {
+        let text = "clock/resolution id=0 samples=9\ncontrol/lateness id=1 samples=9 skip=5\n\
+                    control/lateness id=2 samples=9 skip=6\nethercat/edge-jitter id=3 samples=9\n";
+        let layout = BuiltIn::Terminals.layout().unwrap();
+        let plan = Plan::read(text.as_bytes(), &layout, true).unwrap();
+        assert_eq!((plan.clock.len(), plan.edges.len()), (1, 0));
+        assert_eq!(plan.given.as_ref().map(|wanted| wanted.record), Some(1));
+        assert_eq!(unknown(&plan).into_iter().map(|(record, _)| record).collect::<Vec<_>>(), [2]);
+        let without = Plan::read(text.as_bytes(), &layout, false).unwrap();
+        assert!(without.given.is_none() && without.edges.len() == 1);
     }
 
     #[test]
@@ -358,7 +390,7 @@ mod tests {
         }
         let mut layout = BuiltIn::Indy7.layout().unwrap();
         layout.edge = None;
-        let plan = Plan::read(text.as_bytes(), &layout).unwrap();
+        let plan = Plan::read(text.as_bytes(), &layout, false).unwrap();
         assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 1, 0));
         assert!(matches!(&plan.refused[0].1, Refusal::NotApplicable(reason) if reason.contains("no [edge] table")));
     }

@@ -166,7 +166,7 @@ fn run(
     let mut report = |event: &Event| {
         let _ = writeln!(std::io::stderr(), "{event}");
     };
-    let served = serve::serve(segment, &socket, recording, &|| signal::caught() > 0, duration, &mut report)?;
+    let served = serve::serve(segment, &socket, recording, &|_| signal::caught() > 0, duration, &mut report)?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
     say!(

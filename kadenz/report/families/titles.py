@@ -29,5 +29,6 @@ FAMILIES = (
     Family("workload", "Sets of tasks", 150),
     Family("motion", "Control of six axes", 160),
     Family("ethercat", "EtherCAT", 170),
+    Family("control", "Your own master", 175),
     Family("clock", "Clock benchmarks", 1010),
 )

@@ -10,11 +10,10 @@
  *   KDZ_LOAD=cpu,memory                   kinds of load
  *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
  *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
- *   KDZ_MODULES=configfs,null_blk         modules of the kernel: /modules/NAME.ko, with the
- * parameters of /modules/NAME.parameters KDZ_WIRE=kdz0,kdz1                    a pair of
- * interfaces: arguments of /wire KDZ_RING=ring,--interface,kdz1        /program with these
- * arguments is the other end of the wire: it says "ready" and runs until the end KDZ_PROGRAM=lab,..
- * /program with these arguments runs instead of the suite
+ *   KDZ_MODULES=configfs,null_blk         modules: /modules/NAME.ko, /modules/NAME.parameters
+ *   KDZ_WIRE=kdz0,kdz1                    a pair of interfaces: arguments of /wire
+ *   KDZ_RING=ring,--interface,kdz1        /program with these is its other end; it says "ready"
+ *   KDZ_PROGRAM=lab,..                    /program with these runs instead of the suite
  *
  * Its messages go to the console, each line after "kadenz-init: ".
  */
@@ -328,12 +327,12 @@ static void run_suite(int frames, const char *program)
     }
 }
 
-/* The wire and its far end; 0 without. */
+/* The wire and its far end; 0 without one, or where the program is both ends. */
 static pid_t connect_ring(const char *wire, const char *ring)
 {
     int status = -1;
 
-    if (wire == NULL || ring == NULL) {
+    if (wire == NULL) {
         return 0;
     }
     (void)waitpid(start("/wire", wire, -1, -1), &status, 0);
@@ -341,7 +340,7 @@ static pid_t connect_ring(const char *wire, const char *ring)
         errno = ENODEV;
         fail("the wire");
     }
-    return start_ring(ring);
+    return ring != NULL ? start_ring(ring) : 0;
 }
 
 int main(void)

@@ -22,7 +22,7 @@ use crate::error::MotionError;
 use crate::realtime::{lock_memory, pin_to_cpu};
 
 /// Above every task: hardware does not wait for software.
-const PRIORITY: i32 = 98;
+pub(crate) const PRIORITY: i32 = 98;
 /// After the master has gone the ring lives on for this long: the watchdog of its drives (100 ms) and the longest they
 /// may take to brake (2 s).
 const AFTERLIFE: Duration = Duration::from_millis(2_300);
@@ -84,7 +84,7 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
             let _ = writeln!(std::io::stderr(), "simulated ring: {event}");
         };
         let served =
-            serve::<std::io::Sink>(&mut segment, &socket, None, &|| over.load(Ordering::Relaxed), None, &mut report);
+            serve::<std::io::Sink>(&mut segment, &socket, None, &|_| over.load(Ordering::Relaxed), None, &mut report);
         over.store(true, Ordering::Relaxed);
         served
     })?;

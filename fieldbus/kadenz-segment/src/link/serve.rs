@@ -52,7 +52,7 @@ pub fn serve<W: Write>(
     segment: &mut Segment,
     socket: &PacketSocket,
     recording: Option<Recording<W>>,
-    stop: &dyn Fn() -> bool,
+    stop: &dyn Fn(&Segment) -> bool,
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
@@ -60,7 +60,7 @@ pub fn serve<W: Write>(
     let mut service = Service::new(segment, socket, recording);
     let mut buffer = [0_u8; LONGEST + 4];
     let (mut state, mut has_changed) = (LinkState::Up, true);
-    while !stop() && service.now_ns() < end_ns {
+    while !stop(service.segment) && service.now_ns() < end_ns {
         if std::mem::take(&mut has_changed) && socket.state() != state {
             state = socket.state();
             report(&Event { interface: socket.interface().into(), state, at: service.start.elapsed() });

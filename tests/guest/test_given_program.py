@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A master that says nothing to kadenz is measured as it is, from outside of its guest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kadenz.config.campaign import Benchmark
+from kadenz.images.program import build_program
+from kadenz.store import Run, read_run
+from tests.guest.conftest import measured
+
+pytestmark = [pytest.mark.counted, pytest.mark.usefixtures("program_runs_here")]
+
+RT = "linux-rt/terminals-x86_64@guest"
+N = 300
+PERIOD_US = 500
+
+
+def run_of(command: str, output: Path, *, fresh: bool = False) -> Run:
+    benchmark = Benchmark(
+        name="control/lateness", samples=N, params={"period_us": PERIOD_US, "skip": 100}
+    )
+    result = measured(RT, output, benchmark=benchmark, program=command, fresh=fresh)
+    assert result.folder is not None
+    return read_run(result.folder)
+
+
+def ethercrab() -> str:
+    """A program with a master of ethercrab. Its frames come every half of a pulse's period."""
+    file = build_program("kadenz-motion")[0].path
+    options = "--built-in terminals --interface eth0 --allow-idle-states --quiet --output /dev/null"
+    return f"{file} edge {options} --edges 100000"
+
+
+def test_a_foreign_master_is_measured_unchanged_and_byte_for_byte(tmp_path: Path) -> None:
+    runs = [run_of(ethercrab(), tmp_path / name, fresh=True) for name in ("one", "two")]
+    lanes = []
+    for run in runs:
+        (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
+        assert record.status == "ok", record.reason
+        times, numbers = record.lanes
+        assert (times.name, times.taken, times.missed) == ("departure", N, 0)
+        assert np.array_equal(run.samples(record, numbers), np.arange(N))
+        late = run.samples(record, times) - np.arange(N) * PERIOD_US * 1000
+        assert np.abs(late - np.median(late)).max() < 5_000
+        assert record.proof.checked == N
+        lanes.append(run.samples(record, times).tobytes())
+        parts = {part.part for part in run.manifest.build.parts} if run.manifest.build else set()
+        assert "program" in parts
+        assert [e.value for e in run.manifest.conditions if e.kind == "program"]
+    assert lanes[0] == lanes[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("/bin/false", "false ended by itself (exit status: 1) and sent no frame"),
+        ("/bin/sleep 10000", "sleep was ended after 60 s of the guest's clock and sent no"),
+    ],
+)
+def test_a_program_that_is_no_master_is_named(command: str, reason: str, tmp_path: Path) -> None:
+    run = run_of(command, tmp_path)
+    (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
+    assert record.status == "failed" and reason in record.reason
+
+
+def test_what_a_program_said_is_kept_when_it_fails(tmp_path: Path) -> None:
+    run = run_of("/bin/sh -c 'echo no licence for $KADENZ_INTERFACE; exit 3'", tmp_path)
+    (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
+    assert "sh ended by itself (exit status: 3)" in record.reason
+    assert "sh: no licence for eth0" in [warning.message for warning in run.manifest.warnings]
