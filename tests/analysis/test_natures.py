@@ -20,12 +20,17 @@ from kadenz.store import Run, read_run
 from tests.synthetic import LINUX, STM32F4, Point, manifest, write_run
 
 NATURES: tuple[Nature, ...] = get_args(Nature)
-OWN = "my/thing"
+USER_BENCH = "my/thing"
 PERIOD_US = 1000
 
 
 def measured(
-    parent: Path, nature: Nature | None, *, bench: str = OWN, scale: float = 1.0, named: str = "a"
+    parent: Path,
+    nature: Nature | None,
+    *,
+    bench: str = USER_BENCH,
+    scale: float = 1.0,
+    named: str = "a",
 ) -> Run:
     """A run of 2,000 samples of a benchmark, on this Linux."""
     rng = np.random.default_rng(7)
@@ -36,7 +41,7 @@ def measured(
     return read_run(write_run(parent / named, manifest(LINUX, id=named), [point]))
 
 
-def described(parent: Path, nature: Nature | None, bench: str = OWN) -> RunResult:
+def described(parent: Path, nature: Nature | None, bench: str = USER_BENCH) -> RunResult:
     return analyse(measured(parent, nature, bench=bench))
 
 
@@ -68,13 +73,13 @@ def test_no_system_is_judged_by_a_context(tmp_path: Path, nature: Nature) -> Non
     assert (compared.regressions > 0) == (nature != "context")
     assert compared.notes == (), "a context has no note that would have to be shown"
     checks = gate(sides[1], sides[0]).checks
-    assert any(check.bench == OWN for check in checks) == (nature != "context")
+    assert any(check.bench == USER_BENCH for check in checks) == (nature != "context")
 
 
 @pytest.mark.parametrize("nature", ["span", "context"])
 def test_a_context_stands_neither_in_the_table_nor_on_top(tmp_path: Path, nature: Nature) -> None:
     rng = np.random.default_rng(1)
-    point = Point(OWN, {"all": rng.integers(100, 200, 400).astype("<u4")}, nature=nature)
+    point = Point(USER_BENCH, {"all": rng.integers(100, 200, 400).astype("<u4")}, nature=nature)
     other = STM32F4 | {"name": "zephyr/stm32f4@emulated", "kernel": "zephyr"}
     runs = [
         read_run(write_run(tmp_path / word, manifest(of, id=word), [point]))
@@ -82,7 +87,7 @@ def test_a_context_stands_neither_in_the_table_nor_on_top(tmp_path: Path, nature
     ]
     results = [analyse(run) for run in runs]
     rows = [row.bench for group in answer(runs, results).groups for row in group.rows]
-    assert rows == ([] if nature == "context" else [OWN])
+    assert rows == ([] if nature == "context" else [USER_BENCH])
     assert bool(at_top([(run.name, run) for run in results])) == (nature == "span")
 
 
@@ -93,7 +98,7 @@ def test_a_context_stands_neither_in_the_table_nor_on_top(tmp_path: Path, nature
         ("cyclic/wakeup-latency", "periodic"),
         ("ethercat/edge-jitter", "edges"),
         ("itc/queue", "span"),
-        (OWN, "span"),
+        (USER_BENCH, "span"),
     ],
 )
 def test_a_run_from_before_has_the_natures_of_its_time(

@@ -25,7 +25,7 @@ from tests.wire.test_records import Kept
 
 POINT = "itc/semaphore-binary id=10 samples=200\n"
 PLAN = f"{POINT}itc/queue id=11 samples=2000\nend\n"
-ONE = f"{POINT}end\n"
+ONE_POINT = f"{POINT}end\n"
 BOARD = "stm32f4"
 
 
@@ -81,7 +81,7 @@ class Session:
         return sum(len(values) for values in self.kept.lanes.values())
 
 
-def session(target: BoardTarget, plan: str = ONE, *, silence_s: float = 120.0) -> Session:
+def session(target: BoardTarget, plan: str = ONE_POINT, *, silence_s: float = 120.0) -> Session:
     """Runs a plan as the lab does."""
     kept = Kept()
     assembler = Assembler(kept)

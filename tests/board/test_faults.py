@@ -20,7 +20,7 @@ from kadenz.elf import Elf
 from kadenz.errors import TargetFailed, ToolMissing, UsageError
 from kadenz.targets.board import usb
 from tests.board.bench import (
-    ONE,
+    ONE_POINT,
     PLAN,
     Line,
     image,
@@ -226,7 +226,9 @@ def test_a_silent_board_is_started_once_more(line: Callable[[Harm], Line]) -> No
 
 
 def test_a_board_that_never_answers(line: Callable[[Harm], Line]) -> None:
-    board_session = session(on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE)
+    board_session = session(
+        on_bench(line(lambda data, count: b"").reach(), answer_s=0.5), ONE_POINT
+    )
     assert "no answer in 0.5 s, and none after a reset" in board_session.told
     assert (
         "kdz_console_read at 0x" in board_session.told and "It sent nothing" in board_session.told
@@ -245,7 +247,7 @@ def test_memory_that_does_not_take_the_image_is_named_with_its_address(tmp_path:
     command = [*add, *place, ".lost=0x40023000"]
     subprocess.run([*command, str(image().path), str(elf)], check=True, capture_output=True)
     with pytest.raises(TargetFailed) as caught:
-        session(on_bench(reached(), Elf(elf)), ONE)
+        session(on_bench(reached(), Elf(elf)), ONE_POINT)
     message = (
         "the target's memory is not the image's: 0x400231f4 in .lost holds 0x00 instead of 0xa5"
     )

@@ -111,9 +111,9 @@ SEARCHED = {
     "0d28:0204": "unable to find a matching CMSIS-DAP device",
     "": "unable to find a matching CMSIS-DAP device",
 }
-OWN = [("hifive1-reva", "0403:6010"), ("hifive1-revb", "1366:1051")]
+ADAPTERS = [("hifive1-reva", "0403:6010"), ("hifive1-revb", "1366:1051")]
 ARM = ["nrf52840-dk", "nucleo-f401re", "nucleo-f429zi", "stm32f4", "stm32l432"]
-PAIRS = [*OWN, *itertools.product(ARM, ["0483:374b", "1366:1015", "0d28:0204", ""])]
+PAIRS = [*ADAPTERS, *itertools.product(ARM, ["0483:374b", "1366:1015", "0d28:0204", ""])]
 PAIRS += [("rp2040", "1366:1015"), ("rp2040", "0d28:0204"), ("rp2040", "")]
 
 

@@ -14,7 +14,7 @@ from kadenz.errors import UsageError
 from kadenz.lab.boot import Execution, run_plan
 from kadenz.targets.qemu import QemuTarget
 from kadenz.wire.records import Assembler
-from tests.board.bench import BOARD, ONE, PLAN, image, on_bench, reached, session
+from tests.board.bench import BOARD, ONE_POINT, PLAN, image, on_bench, reached, session
 from tests.rtos.images import BOARDS
 from tests.wire.test_records import Kept
 
@@ -56,7 +56,7 @@ def test_rtt_of_an_image_without_it_is_refused() -> None:
 def test_a_destroyed_ring_of_rtt_is_named() -> None:
     """A stray pointer of the image writes there."""
     target = on_bench(reached(results="rtt"))
-    target.open(ONE)
+    target.open(ONE_POINT)
     try:
         gdb = target._gdb
         assert gdb is not None
