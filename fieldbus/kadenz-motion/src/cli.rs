@@ -119,6 +119,9 @@ pub struct EdgeArgs {
     /// Where pulses are due in the milliseconds of this machine's clock, µs: timers of the kernel stand still in them.
     #[arg(long, value_name = "US", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..1000))]
     pub phase_us: u64,
+    /// Releases by a timer that expires in a soft interrupt (timerfd), not by a sleep.
+    #[arg(long)]
+    pub soft_timer: bool,
 }
 
 /// Options of `lab`: a plan on standard input, frames on standard output.

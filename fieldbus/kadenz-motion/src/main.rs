@@ -189,8 +189,8 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     Ok(ExitCode::FAILURE)
 }
 
-fn edge_options(common: &CommonArgs, edges: u64, phase_us: u64) -> EdgeOptions {
-    EdgeOptions { edges, phase_us, cpu: processor(common), realtime: !common.no_realtime }
+fn edge_options(common: &CommonArgs, edges: u64, phase_us: u64, soft_timer: bool) -> EdgeOptions {
+    EdgeOptions { edges, phase_us, soft_timer, cpu: processor(common), realtime: !common.no_realtime }
 }
 
 fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
@@ -203,7 +203,8 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let options = options(common, transport(&arguments.bus));
     give_up_rights(common);
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
-    let (report, writer) = edge(wire, &layout, &edge_options(common, arguments.edges, arguments.phase_us), writer, 1)?;
+    let edges = edge_options(common, arguments.edges, arguments.phase_us, arguments.soft_timer);
+    let (report, writer) = edge(wire, &layout, &edges, writer, 1)?;
     writer.done()?;
     drop(ring);
     tracing::info!(taken = report.taken, missed = report.missed, led_back = report.led_back, "edges");
@@ -254,8 +255,8 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         if place + 1 == plan.edges.len() {
             give_up_rights(common);
         }
-        let (_, rest) =
-            edge(wire, &layout, &edge_options(common, point.samples, point.phase_us()), writer, point.record)?;
+        let edges = edge_options(common, point.samples, point.phase_us(), point.soft_timer());
+        let (_, rest) = edge(wire, &layout, &edges, writer, point.record)?;
         writer = rest;
         drop(ring);
     }

@@ -15,7 +15,7 @@ pub mod rights;
 pub mod signal;
 mod thread;
 
-pub use clock::{cpu_time_ns, now_ns, Clock};
+pub use clock::{cpu_time_ns, now_ns, Clock, SoftTimer};
 pub use cyclic::{in_cyclic_path, outside_cyclic_path, CyclicPath};
 pub use idle::IdleStatesOff;
 pub use queue::{Batch, Queue, QueueError, Receiver, Sender};

@@ -18,6 +18,15 @@ pub(super) struct Lanes {
     numbers: Column<f64>,
 }
 
+fn params(options: &EdgeOptions) -> [(&'static str, i64); 4] {
+    [
+        ("period_us", PERIOD_US),
+        ("n", options.edges as i64),
+        ("phase_us", options.phase_us as i64),
+        ("soft_timer", options.soft_timer.into()),
+    ]
+}
+
 impl Lanes {
     /// Opens the record and flushes, so that a listener knows how many edges will come.
     pub(super) fn begin<O: Write>(
@@ -33,9 +42,7 @@ impl Lanes {
             lanes: vec!["rising".into(), "rising:cycle".into()],
             dtype: Dtype::F8,
             unit: "ns".into(),
-            params: [("period_us", PERIOD_US), ("n", planned as i64), ("phase_us", options.phase_us as i64)]
-                .map(|(name, value)| (name.to_owned(), value))
-                .into(),
+            params: params(options).map(|(name, value)| (name.to_owned(), value)).into(),
             ranks: [("priority".to_owned(), Task::Main.priority().into())].into(),
         })?;
         // A listener knows from now on how long it will take.

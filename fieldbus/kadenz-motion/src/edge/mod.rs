@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kadenz_record::{RecordError, Writer};
+use kadenz_rt::{Clock, SoftTimer};
 
 use self::lanes::Lanes;
 use self::task::EdgeTask;
@@ -36,6 +37,8 @@ pub struct EdgeOptions {
     /// Where pulses are due in the milliseconds of the wire's clock, µs. The kernel's timers of whole ticks stand still
     /// in them, so within a boot every pulse meets these at this distance.
     pub phase_us: u64,
+    /// Releases by a timer that expires in a soft interrupt, as in the study's kernel, not by a sleep.
+    pub soft_timer: bool,
     /// Processor to run on; none leaves the choice to Linux.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
@@ -111,7 +114,7 @@ fn run<W: Wire>(
     shared: &Shared,
     mut write: impl FnMut() -> Result<(), RecordError>,
 ) -> Result<(), MotionError> {
-    let clock = task.clock().clone();
+    let clock = if options.soft_timer { soft_clock()? } else { task.clock().clone() };
     std::thread::scope(|scope| {
         let cyclic = scope.spawn(|| -> Result<(), MotionError> {
             if options.realtime {
@@ -132,6 +135,15 @@ fn run<W: Wire>(
         cyclic.join().unwrap_or(Ok(()))
     })?;
     Ok(write()?)
+}
+
+fn soft_clock() -> Result<Clock, MotionError> {
+    let timer = SoftTimer::new().map_err(|source| MotionError::System {
+        action: "create a timer".into(),
+        source,
+        remedy: "Raise the number of open files (`ulimit -n`)",
+    })?;
+    Ok(Clock::Soft(Arc::new(timer)))
 }
 
 /// The first release after `now_ns`, half a period before a pulse that is due at `phase_us` in a millisecond.

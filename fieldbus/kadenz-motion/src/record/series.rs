@@ -118,6 +118,11 @@ impl Wanted {
         self.params.get("phase_us").and_then(|phase| u64::try_from(*phase).ok()).unwrap_or(0)
     }
 
+    /// Whether a timer that expires in a soft interrupt paces it.
+    pub fn soft_timer(&self) -> bool {
+        self.params.get("soft_timer").is_some_and(|chosen| *chosen != 0)
+    }
+
     fn task(&self) -> Option<Task> {
         let priority = self.params.get("priority")?;
         Task::ALL.into_iter().find(|task| i64::from(task.priority()) == *priority)

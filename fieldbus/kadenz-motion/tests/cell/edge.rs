@@ -37,7 +37,7 @@ fn ring(built_in: BuiltIn, faults: &[&str]) -> InProcess {
 }
 
 fn run_over(wire: impl Wire, built_in: BuiltIn, edges: u64) -> Run {
-    let options = EdgeOptions { edges, phase_us: 0, cpu: None, realtime: false };
+    let options = EdgeOptions { edges, phase_us: 0, soft_timer: false, cpu: None, realtime: false };
     let writer = Writer::new(Vec::new()).unwrap();
     let (report, writer) = edge(wire, &built_in.layout().unwrap(), &options, writer, 1).unwrap();
     let reading = read(&writer.done().unwrap());
@@ -115,7 +115,7 @@ fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
     let mut layout = BuiltIn::Indy7.layout().unwrap();
     change(layout.edge.as_mut().unwrap());
     let wire = ring(BuiltIn::Indy7, &[]);
-    let options = EdgeOptions { edges: 10, phase_us: 0, cpu: None, realtime: false };
+    let options = EdgeOptions { edges: 10, phase_us: 0, soft_timer: false, cpu: None, realtime: false };
     let error = edge(wire, &layout, &options, Writer::new(Vec::new()).unwrap(), 1).expect_err("it cannot work");
     error.to_string()
 }
