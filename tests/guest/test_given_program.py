@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark
 from kadenz.images.program import build_program
 from kadenz.store import Run, read_run
@@ -20,11 +22,20 @@ N = 300
 PERIOD_US = 500
 
 
-def run_of(command: str, output: Path, *, fresh: bool = False) -> Run:
+def run_of(
+    command: str,
+    output: Path,
+    *,
+    samples: int = N,
+    fresh: bool = False,
+    disturbance: str = "",
+) -> Run:
     benchmark = Benchmark(
-        name="control/lateness", samples=N, params={"period_us": PERIOD_US, "skip": 100}
+        name="control/lateness", samples=samples, params={"period_us": PERIOD_US, "skip": 100}
     )
-    result = measured(RT, output, benchmark=benchmark, program=command, fresh=fresh)
+    result = measured(
+        RT, output, benchmark=benchmark, program=command, fresh=fresh, disturbance=disturbance
+    )
     assert result.folder is not None
     return read_run(result.folder)
 
@@ -66,6 +77,35 @@ def test_a_program_that_is_no_master_is_named(command: str, reason: str, tmp_pat
     run = run_of(command, tmp_path)
     (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
     assert record.status == "failed" and reason in record.reason
+
+
+def test_a_sender_lends_its_priority_to_a_timers_callback_and_waits_for_its_end(
+    tmp_path: Path,
+) -> None:
+    """What docs/explanation/edges.md says of PREEMPT_RT up to 6.12, by the kernel's own events."""
+    sender = tmp_path / "sender"
+    source = Path(__file__).parent / "programs/sender.c"
+    compiler = inventory.compiler("x86_64", "x86_64")
+    subprocess.run([compiler, "-O2", "-static", str(source), "-o", str(sender)], check=True)
+    run = run_of(f"{sender} 250", tmp_path / "runs", samples=5000, disturbance="timer:1200us/1s")
+    events = [line for line in console_of(run) if line.startswith("sender: ")]
+    order = [
+        "a frame 9",  # 9.. µs late: the rest of 1,200 after 250
+        "function=on_timer [disturbance]",
+        "next_comm=program",
+        "sched_pi_setprio: comm=ktimers/0",
+        "prev_state=D ==> next_comm=ktimers/0",
+        "timer_expire_exit",
+        "sched_pi_setprio: comm=ktimers/0",
+        "next_comm=program",
+        "net_dev_start_xmit: dev=eth0",
+    ]
+    assert len(events) == len(order), events
+    assert all(part in line for part, line in zip(order, events, strict=True)), events
+
+
+def console_of(run: Run) -> list[str]:
+    return (run.path / "console.txt").read_text().splitlines()
 
 
 def test_what_a_program_said_is_kept_when_it_fails(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ use kadenz_segment::settings::RingFile;
 use crate::built_in::BuiltIn;
 use crate::error::MotionError;
 use crate::record::Wanted;
-use crate::simulation::PRIORITY;
 
 /// Name of the record.
 pub const LATENESS: &str = "control/lateness";
@@ -38,6 +37,9 @@ pub const LATENESS: &str = "control/lateness";
 const LANE: &str = "departure";
 /// What a program may need until its ring operates, besides its cycles.
 const BRING_UP: Duration = Duration::from_secs(60);
+/// SCHED_FIFO of the ring: above every load, below every program that is given. It would take the processor away from
+/// it, and lend its priority to whatever holds a lock that both need.
+const PRIORITY: i32 = 1;
 /// Until the ring answers.
 const LEAD: Duration = Duration::from_millis(20);
 /// Of a program's output: the bytes that are kept, and the lines that a failed record has.

@@ -22,7 +22,7 @@ use crate::error::MotionError;
 use crate::realtime::{lock_memory, pin_to_cpu};
 
 /// Above every task: hardware does not wait for software.
-pub(crate) const PRIORITY: i32 = 98;
+const PRIORITY: i32 = 98;
 /// After the master has gone the ring lives on for this long: the watchdog of its drives (100 ms) and the longest they
 /// may take to brake (2 s).
 const AFTERLIFE: Duration = Duration::from_millis(2_300);

@@ -5,6 +5,5 @@ mod child;
 mod in_process;
 mod veth;
 
-pub(crate) use child::PRIORITY;
 pub use child::{powered, simulate, RingOptions, RingProcess};
 pub use in_process::InProcess;
