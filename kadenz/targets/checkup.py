@@ -141,7 +141,8 @@ def _for_the_build(
     if kernel.own_build:
         return [Missing(kernel.builds_itself, kernel.take_the_suite(name.kernel))], []
     needs = [tools.need("cmake"), tools.need("ninja"), _compiler(name.board, board)]
-    if kernel.source is not None and kernel.source.crate is not None:
+    from_crate = kernel.source is not None and kernel.source.crate is not None
+    if from_crate or board.tier.crate(name.tier):
         needs.append(tools.need("cargo"))
     if inventory.in_rust(kernel.port or name.kernel):
         needs += [tools.need("cargo"), tools.need("rustc")]

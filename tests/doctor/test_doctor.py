@@ -71,6 +71,11 @@ def test_the_kernels_source_needs_cargo_and_linux_does_not() -> None:
     assert problems(look_up, HOST) == []
 
 
+@pytest.mark.parametrize("target", ["posix/indy7@host", "linux/terminals-x86_64@guest"])
+def test_a_board_whose_program_is_a_crate_needs_cargo(target: str) -> None:
+    assert problems(without("cargo"), target)[0] == "cargo is not installed"
+
+
 @pytest.mark.counted
 def test_a_missing_plugin_header_stops_only_the_scope(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
