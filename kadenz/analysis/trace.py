@@ -39,6 +39,7 @@ _LOST = re.compile(
 LOST = "lost events"  # the name of an event that stands for those, with their number as its text
 
 Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "lost", "unknown"]
+_STEP_S = 2e-6  # a trace has whole µs
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def blame(
 
     `due_s` is the due time on the trace's clock; by default it is `latency_s` before the thread
     began to run, or else the time it was made ready. The last start before `until_s` counts. None
-    if the trace does not show the thread running.
+    if the trace does not show the thread running, or not since it was due.
     """
     ran = None
     for event in events:
@@ -184,7 +185,7 @@ def blame(
             match = SWITCH.search(event.text)
             if match and thread in (int(match["next_pid"]), match["next"]):
                 ran, name, pid = event, match["next"], int(match["next_pid"])
-    if ran is None:
+    if ran is None or (due_s is not None and ran.time < due_s - _STEP_S):
         return None
     before = [event for event in events if event.time <= ran.time]
     earliest = None if due_s is None and latency_s is None else due_s

@@ -131,6 +131,13 @@ def test_a_trace_without_the_thread_blames_nobody() -> None:
     assert blame([], "cyclic") is None
 
 
+def test_a_start_before_the_thread_was_due_is_that_of_an_earlier_cycle() -> None:
+    """The trace lacks the switch to the thread: it must not say that the thread ran at once."""
+    events = parse_trace(HEAD + to_cyclic(100))
+    assert blame(events, "cyclic", due_s=100 + 900e-6, until_s=100 + 2e-3) is None
+    assert blame(events, "cyclic", due_s=100 + 100.9e-6, until_s=100 + 2e-3) is not None
+
+
 @pytest.mark.parametrize(
     "row",
     [
