@@ -101,8 +101,8 @@ def read_motion(path: Path, loop: Loop, errors: Errors) -> None:
         raise SystemExit(f"{path}: {kept.damage[0]}")
     missed = []
     for record in kept.records:
-        if record.verdict.status != "ok":
-            raise SystemExit(f"{path}: {record.begin.bench}: {record.verdict.reason}")
+        if record.ending.status != "ok":
+            raise SystemExit(f"{path}: {record.begin.bench}: {record.ending.reason}")
         begin, of_main = record.begin, record.begin.ranks.get("priority", PRIORITY) == PRIORITY
         values = record.together().astype(np.float64)
         if begin.bench == "motion/execution-time" and of_main:

@@ -31,7 +31,7 @@ from kadenz.lab.execution import make_target
 from kadenz.lab.guests import BOOT_S
 from kadenz.lab.plan import COUNTER_BENCH, Point, plan_text
 from kadenz.wire.messages import Begin, End, Hello
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.records import Assembler, Ending
 
 # Short enough that most loops fit between two ticks of a kernel, long enough to tell one count in
 # 100 instructions from one in 101.
@@ -221,10 +221,10 @@ class _Kept:
         """Keeps values as integers, by record and lane."""
         self.values_of.setdefault((record, lane), []).extend(int(v) for v in values)
 
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+    def closed(self, begin: Begin, end: End | None, ending: Ending) -> None:
         """Notes the first reason against a record."""
-        if verdict.status != "ok":
-            self.wrong = self.wrong or verdict.reason or verdict.status
+        if ending.status != "ok":
+            self.wrong = self.wrong or ending.reason or ending.status
 
     def check(self, of: str) -> CounterCheck:
         """The counts that the extra instructions of the long loops took."""

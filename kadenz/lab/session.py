@@ -26,7 +26,7 @@ from kadenz.lab.pulses import Pulses
 from kadenz.store import RunWriter
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
-from kadenz.wire.records import Verdict
+from kadenz.wire.records import Ending
 
 _NUMPY = dict(DTYPES)
 _LOOK_S = 1.0
@@ -74,7 +74,7 @@ class Session:
         self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
         self._looked_at = 0.0
         # For what an instrument outside the target has seen.
-        self._waiting: list[tuple[RecordEntry, End | None, Verdict]] = []
+        self._waiting: list[tuple[RecordEntry, End | None, Ending]] = []
         self.scoped = False
         self.tapped = False  # records of edges get a lane of the frames that order them
         # Companions that the scope gives its samples, of INTERVAL and MISSES.
@@ -171,15 +171,15 @@ class Session:
             self._told[key] = self._told.get(key, 0) + len(values)
             self._progress.samples(self._name, entry, lane, values)
 
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+    def closed(self, begin: Begin, end: End | None, ending: Ending) -> None:
         """Ends the record, or keeps it waiting for the samples of an instrument outside."""
         entry = self._entries[begin.record]
         if entry.value is None or not entry.value.stored:
             entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
         if self.scoped or self._is_tapped(entry):
-            self._waiting.append((entry, end, verdict))
+            self._waiting.append((entry, end, ending))
         else:
-            self._close(entry, end, verdict)
+            self._close(entry, end, ending)
 
     def _is_tapped(self, entry: RecordEntry) -> bool:
         return self.tapped and entry.nature == "edges"
@@ -193,13 +193,13 @@ class Session:
             f"the frames of the card order {len(trains)} trains of pulses for {len(stamped)} "
             "records: is `output` of board.toml the one that the program switches?"
         )
-        missing = Verdict("invalid", damage or differs)
+        missing = Ending("invalid", damage or differs)
         by_record = dict(zip(stamped, trains, strict=False)) if len(trains) == len(stamped) else {}
-        for entry, end, verdict in waiting:
+        for entry, end, ending in waiting:
             train = by_record.get(entry.id)
             if train is not None:
                 self._take_train(entry, train)
-            ends = verdict if verdict.status != "ok" else _as_seen(end, train, missing)
+            ends = ending if ending.status != "ok" else _as_seen(end, train, missing)
             self._close(entry, end, ends)
 
     def _has_edges(self, entry: RecordEntry, end: End | None) -> bool:
@@ -223,23 +223,21 @@ class Session:
         """
         damages = []
         while self._waiting:
-            entry, end, verdict = self._waiting.pop(0)
+            entry, end, ending = self._waiting.pop(0)
             try:
                 if (trace := traces.get(entry.id)) is not None and entry.lanes:
-                    verdict = self._take_spans(entry, end, trace) or verdict
+                    ending = self._take_spans(entry, end, trace) or ending
                 elif end is not None and any(lane.taken for lane in end.lanes):
-                    verdict = Verdict("invalid", "the scope's trace does not hold this record")
+                    ending = Ending("invalid", "the scope's trace does not hold this record")
             except ScopeDamaged as damage:
                 damages.append(damage)
-                verdict = Verdict("invalid", damage.message)
-            self._close(entry, end, verdict)
+                ending = Ending("invalid", damage.message)
+            self._close(entry, end, ending)
         if damages:
             raise damages[0]
 
-    def _take_spans(
-        self, entry: RecordEntry, end: End | None, trace: RecordSpans
-    ) -> Verdict | None:
-        """Enters the spans of one record; the verdict if they cannot be samples.
+    def _take_spans(self, entry: RecordEntry, end: End | None, trace: RecordSpans) -> Ending | None:
+        """Enters the spans of one record; the ending if they cannot be samples.
 
         ScopeDamaged if they are not as many as the target counted.
         """
@@ -256,7 +254,7 @@ class Session:
         self._take_beside(entry, trace)
         long = np.flatnonzero(trace.spans > _SPAN_MAX)
         if long.size:
-            return Verdict("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
+            return Ending("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
         return None
 
     def _take_beside(self, entry: RecordEntry, trace: RecordSpans) -> None:
@@ -303,7 +301,7 @@ class Session:
         self._end_quiet(entry)
         self._progress.closed(self._name, entry)
 
-    def _close(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
+    def _close(self, entry: RecordEntry, end: End | None, ending: Ending) -> None:
         self.closing()
         if end is not None:
             proof = end.proof
@@ -314,7 +312,7 @@ class Session:
             for lane, its in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = its.overrun
         self._writer.close_record(
-            entry.id, ended=end is not None, settle=lambda: self._settle(entry, end, verdict)
+            entry.id, ended=end is not None, settle=lambda: self._settle(entry, end, ending)
         )
         self._end_quiet(entry)
         self._progress.closed(self._name, entry)
@@ -324,12 +322,12 @@ class Session:
         if entry.bench == self.quiet_until:
             self._writer.force()
 
-    def _settle(self, entry: RecordEntry, end: End | None, verdict: Verdict) -> None:
-        """Enters the verdict, and the counts that depend on the samples on the disk.
+    def _settle(self, entry: RecordEntry, end: End | None, ending: Ending) -> None:
+        """Enters the ending, and the counts that depend on the samples on the disk.
 
         Until then the record is cut off: if the lab is killed before, the storage has its samples.
         """
-        entry.status, entry.reason = verdict.status, verdict.reason
+        entry.status, entry.reason = ending.status, ending.reason
         missed = self._missed(entry, end)
         for lane in entry.lanes:
             if entry.status == "n/a":
@@ -353,16 +351,14 @@ class Session:
         return missed
 
 
-def _as_seen(end: End | None, train: Pulses | None, missing: Verdict) -> Verdict:
-    """The verdict on a sound record: its frames left the card, at least as many as it counts."""
+def _as_seen(end: End | None, train: Pulses | None, missing: Ending) -> Ending:
+    """How a sound record ends: its frames left the card, at least as many as it counts."""
     if train is None or end is None:
         return missing
     if train.ns.size < end.lanes[0].taken:
         left, counted = train.ns.size, end.lanes[0].taken
-        return Verdict(
-            "invalid", f"{left:,} of its frames left the card, and it counts {counted:,}"
-        )
-    return Verdict("ok", end.reason)
+        return Ending("invalid", f"{left:,} of its frames left the card, and it counts {counted:,}")
+    return Ending("ok", end.reason)
 
 
 def _beside(lane: LaneEntry, kind: str) -> LaneEntry:

@@ -27,15 +27,15 @@ from kadenz.owner import mark, name_space, started, user_without_rights
 FOLDER = ".kadenz-load-"  # scratch folders of running loads, below the chosen folder
 _WINDOW_S = 1.0  # window for measuring a rate before the run
 _WINDOWS = 20  # time for a load to take effect
-_RECORD_S = 1.0  # the rate of a shorter record is noise: no verdict
+_RECORD_S = 1.0  # the rate of a shorter record is noise, and is not judged
 _START_S = 30.0
 _STOP_S = 120.0  # a process waiting for a slow disk only ends once the disk responds
 _MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Verdict on one part: "" if it is effective, else the reason."""
+class Effect:
+    """The effect of one part: `reason` is "" if it has enough, else why not."""
 
     part: Part
     rate: float
@@ -93,15 +93,15 @@ class RunningLoad:
         after = counters.read(self._names, self._place)
         self._idle = {n: counters.rate(n, self._place, before, after) for n in self._names}
         self._launch()
-        verdicts = self._until_it_bites(stop)
-        weak = [verdict for verdict in verdicts if verdict.reason]
+        effects = self._until_it_bites(stop)
+        weak = [effect for effect in effects if effect.reason]
         if weak and not self.options.allow_weak:
             raise LoadFailed(
                 f"load `{self.name}` is too weak: {weak[0].part.name}: {weak[0].reason}",
                 remedy="Stop other work and retry, name more workers "
                 f"(--load {self.name},workers=N), or accept it with --allow weak-load",
             )
-        self.entries = [self._entry(verdict) for verdict in verdicts]
+        self.entries = [self._entry(effect) for effect in effects]
 
     def began(self) -> None:
         """Notes the rates at the beginning of the measurement, and whose processes these are."""
@@ -135,11 +135,11 @@ class RunningLoad:
             return ""
         weak = ""
         for part, entry in zip(self._parts, self.entries, strict=True):
-            verdict = self._judge(part, self._began, now)
-            entry.rate = _rounded(verdict.rate)
-            entry.cpu_percent = _rounded(verdict.cpu_percent)
-            if verdict.reason and entry.verified:
-                entry.verified, entry.reason = False, f"while measuring: {verdict.reason}"
+            effect = self._judge(part, self._began, now)
+            entry.rate = _rounded(effect.rate)
+            entry.cpu_percent = _rounded(effect.cpu_percent)
+            if effect.reason and entry.verified:
+                entry.verified, entry.reason = False, f"while measuring: {effect.reason}"
                 weak = weak or f"load `{part.name}` was weak {entry.reason}"
         return weak
 
@@ -278,9 +278,9 @@ class RunningLoad:
 
     # ---- verification ----------------------------------------------------------------------------
 
-    def _until_it_bites(self, stop: threading.Event) -> list[Verdict]:
-        """Checks windows of a second until all parts are effective; returns the last verdicts."""
-        verdicts: list[Verdict] = []
+    def _until_it_bites(self, stop: threading.Event) -> list[Effect]:
+        """Checks windows of a second until all parts are effective; returns the last effects."""
+        effects: list[Effect] = []
         self._say("load started, waiting for it to take effect")
         for _ in range(_WINDOWS):
             before = self._read()
@@ -290,12 +290,12 @@ class RunningLoad:
                 raise LoadFailed(
                     self.ended, remedy="Try its command by hand; `kadenz list` describes the loads"
                 )
-            verdicts = [self._judge(part, before, after) for part in self._parts]
-            if not any(verdict.reason for verdict in verdicts):
+            effects = [self._judge(part, before, after) for part in self._parts]
+            if not any(effect.reason for effect in effects):
                 break
-        return verdicts
+        return effects
 
-    def _judge(self, part: Part, before: Reading, after: Reading) -> Verdict:
+    def _judge(self, part: Part, before: Reading, after: Reading) -> Effect:
         name, unit = part.kind.counter, COUNTERS[part.kind.counter].unit
         rate = counters.rate(name, self._place, before, after)
         used = counters.cpu_percent(part.name, self._place, before, after)
@@ -310,7 +310,7 @@ class RunningLoad:
             )
         else:
             reason = _share(part, used)
-        return Verdict(part, rate, used, reason)
+        return Effect(part, rate, used, reason)
 
     def _judge_record(self, id: int, before: Reading, after: Reading) -> str:
         """Stores a record's rates. Only `at_least` applies: a record may fall into a quiet moment.
@@ -337,8 +337,8 @@ class RunningLoad:
         """Reads the counters, with the processor time of all its processes or only of `pids`."""
         return counters.read(self._names, self._place, self._sessions, pids)
 
-    def _entry(self, verdict: Verdict) -> LoadEntry:
-        part, counter = verdict.part, COUNTERS[verdict.part.kind.counter]
+    def _entry(self, effect: Effect) -> LoadEntry:
+        part, counter = effect.part, COUNTERS[effect.part.kind.counter]
         limited = "group" if part.settings.get("limit", "").startswith("memory") else "own"
         return LoadEntry(
             name=part.name,
@@ -350,12 +350,12 @@ class RunningLoad:
             counter=counter.source,
             unit=counter.unit,
             idle_rate=_rounded(self._idle[part.kind.counter]),
-            rate=_rounded(verdict.rate),
-            rate_before=_rounded(verdict.rate),
+            rate=_rounded(effect.rate),
+            rate_before=_rounded(effect.rate),
             least=part.least(len(self.cpus)),
-            cpu_percent=_rounded(verdict.cpu_percent),
-            verified=not verdict.reason,
-            reason=verdict.reason,
+            cpu_percent=_rounded(effect.cpu_percent),
+            verified=not effect.reason,
+            reason=effect.reason,
         )
 
     def _wait(self, stop: threading.Event) -> None:

@@ -27,7 +27,7 @@ FARTHEST = 8.0
 # runs of 300 us against three of 10,000 us differ, whatever Student's t with two degrees says.
 WIDEST = math.log(2.5)
 
-Verdict = Literal["better", "worse", "equivalent", "inconclusive"]
+Outcome = Literal["better", "worse", "equivalent", "inconclusive"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Comparison:
     difference: Estimate
     ratio: Estimate | None
     threshold: float
-    verdict: Verdict
+    verdict: Outcome
     p_changed: float | None
     p_beyond: float | None
     detectable: float | None
@@ -96,7 +96,7 @@ def compare(
     was tried and covers too little (docs/explanation/statistics.md). A side with a single run
     against several borrows their relative spread. Assumes independent runs of a stationary series.
 
-    Verdict, from the ratio's interval: "equivalent" if it is wholly inside the open band
+    Outcome, from the ratio's interval: "equivalent" if it is wholly inside the open band
     1/(1 + threshold) ... 1 + threshold (a change as large as `threshold` matters); else "worse" if
     it is wholly above 1, "better" if it is wholly below; else "inconclusive". With one run per side
     also "inconclusive" if a side is worth fewer than 30 independent samples, or if the samples
@@ -450,7 +450,7 @@ def _apart(base: Estimate, cand: Estimate, zero: bool) -> Estimate:
     return Estimate(value, low, high, cand.confidence, zero)
 
 
-def _verdict(difference: Estimate, ratio: Estimate | None, threshold: float) -> tuple[Verdict, str]:
+def _verdict(difference: Estimate, ratio: Estimate | None, threshold: float) -> tuple[Outcome, str]:
     if ratio is None:
         if difference.low == difference.high == 0.0:
             return "equivalent", ""

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import Begin, End, companion
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.records import Assembler, Ending
 
 CHUNK = 1 << 18  # bytes decoded at once
-UNFINISHED = Verdict("failed", "the stream ended before the record did")
+UNFINISHED = Ending("failed", "the stream ended before the record did")
 
 
 @dataclass
@@ -31,7 +31,7 @@ class KeptRecord:
 
     begin: Begin
     end: End | None = None
-    verdict: Verdict = UNFINISHED
+    ending: Ending = UNFINISHED
     samples: dict[str, NDArray[Any]] = field(default_factory=dict)
     companions: dict[str, dict[str, NDArray[Any]]] = field(default_factory=dict)
 
@@ -60,10 +60,10 @@ class Keeper:
         """Takes the next values of a lane; copies them, because the decoder reuses its buffer."""
         self._parts[record][lane].append(values.copy())
 
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Joins the values of each lane, and keeps the verdict."""
+    def closed(self, begin: Begin, end: End | None, ending: Ending) -> None:
+        """Joins the values of each lane, and keeps the ending."""
         kept = next(record for record in reversed(self.records) if record.begin is begin)
-        kept.end, kept.verdict = end, verdict
+        kept.end, kept.ending = end, ending
         for name, parts in zip(begin.lanes, self._parts.pop(begin.record), strict=True):
             values = np.concatenate(parts) if parts else np.empty(0, f"<{begin.dtype}")
             lane, kind = companion(name)
@@ -86,13 +86,13 @@ class Kept:
         if len(self.records) != 1:
             raise ValueError(f"{len(self.records)} records arrived instead of one")
         (record,) = self.records
-        if record.verdict.status != "ok":
-            raise ValueError(record.verdict.reason)
+        if record.ending.status != "ok":
+            raise ValueError(record.ending.reason)
         return record
 
 
 def keep(stream: bytes) -> Kept:
-    """Everything a target sent. A damaged record has the verdict `invalid` or `failed`."""
+    """Everything a target sent. A damaged record has the ending `invalid` or `failed`."""
     keeper = Keeper()
     decoder, assembler = Decoder(), Assembler(keeper)
     for start in range(0, len(stream), CHUNK):

@@ -37,7 +37,7 @@ _IN_FILE = re.compile(r"\W")  # what the name of a file has a dash for
 _NARROW = 32  # bits of stamps that wrap while something is measured
 
 
-class Verdict(NamedTuple):
+class Ending(NamedTuple):
     """The status of a record after the lab's own checks."""
 
     status: Status
@@ -53,7 +53,7 @@ class RecordSink(Protocol):
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """Takes the next values of a lane, without a gap before them."""
 
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
+    def closed(self, begin: Begin, end: End | None, ending: Ending) -> None:
         """A record ended; `end` is None if the target's END is missing."""
 
 
@@ -66,8 +66,8 @@ class NoRecords:
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """Ignores values: none are expected."""
 
-    def closed(self, begin: Begin, end: End | None, verdict: Verdict) -> None:
-        """Ignores verdicts: none are expected."""
+    def closed(self, begin: Begin, end: End | None, ending: Ending) -> None:
+        """Ignores endings: none are expected."""
 
 
 class _Open:
@@ -244,18 +244,18 @@ class Assembler:
     def _close(self, record: int, end: End | None, why: str) -> None:
         state = self._open.pop(record)
         self.records += 1
-        verdict = Verdict("failed", state.damage or why) if end is None else self._judge(state, end)
-        self.unusable += verdict.status in ("failed", "invalid")
-        self.sink.closed(state.begin, end, verdict)
+        ending = Ending("failed", state.damage or why) if end is None else self._judge(state, end)
+        self.unusable += ending.status in ("failed", "invalid")
+        self.sink.closed(state.begin, end, ending)
 
-    def _judge(self, state: _Open, end: End) -> Verdict:
+    def _judge(self, state: _Open, end: End) -> Ending:
         """The target's own status, or the lab's objection to it."""
         if end.status in ("n/a", "failed"):
-            return Verdict(end.status, end.reason)
+            return Ending(end.status, end.reason)
         if end.status == "invalid":
-            return Verdict("invalid", end.reason or state.damage or "the target gives no reason")
+            return Ending("invalid", end.reason or state.damage or "the target gives no reason")
         against = state.damage or self._accounting(state, end)
-        return Verdict("invalid", against) if against else Verdict("ok", end.reason)
+        return Ending("invalid", against) if against else Ending("ok", end.reason)
 
     def _accounting(self, state: _Open, end: End) -> str:
         begin = state.begin

@@ -17,7 +17,7 @@ from kadenz.store import RunWriter, read_run
 from kadenz.targets.scope import RecordSpans
 from kadenz.wire.decoder import Decoder
 from kadenz.wire.messages import AnyMessage, EndLane
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.records import Assembler, Ending
 from tests.store.manifests import manifest
 from tests.wire.encoder import encode_message
 from tests.wire.streams import begin, bench, end, hello, samples
@@ -53,7 +53,7 @@ def test_a_span_of_the_scope_that_no_sample_holds_is_not_cut(tmp_path: Path) -> 
         session = Session(writer, "a", points, [bench()], Progress())
         session.scoped = True
         session.opened(begin(planned=2))
-        session.closed(begin(planned=2), end(taken=2), Verdict("ok", ""))
+        session.closed(begin(planned=2), end(taken=2), Ending("ok", ""))
         spans = np.array([7, 2**32 + 7], dtype=np.uint64)  # as 32 bits both are 7
         session.take_trace({10: RecordSpans(10, spans, closed=True)})
         kept = writer.finish()

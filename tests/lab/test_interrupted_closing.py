@@ -26,7 +26,7 @@ from kadenz.lab.progress import Progress
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
 from kadenz.targets.process import ProcessTarget
-from kadenz.wire.records import Verdict
+from kadenz.wire.records import Ending
 from tests.store.crashes import free_storage_below
 from tests.store.manifests import manifest
 from tests.store.test_killed import NAME, fill, values
@@ -35,7 +35,7 @@ from tests.wire.streams import begin, bench
 ALL = 20_000  # samples of a record
 ENDS, DIES = 10, 20  # records: the target stops in one, and dies in the other
 PARTS = {ENDS: (slice(0, 18_000), slice(18_000, ALL)), DIES: (slice(0, 9_000),)}
-VERDICTS = {ENDS: Verdict("failed", "stopped (Ctrl-C)"), DIES: Verdict("failed", "killed")}
+VERDICTS = {ENDS: Ending("failed", "stopped (Ctrl-C)"), DIES: Ending("failed", "killed")}
 ROOT = Path(__file__).resolve().parents[2] / "kadenz"
 TRACED = tuple(str(ROOT / part) for part in ("store/", "lab/session.py", "lab/storage.py"))
 Line = tuple[str, int]

@@ -16,7 +16,7 @@ from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
 from kadenz.store.salvage import complete
 from kadenz.store.storage_file import Held
-from kadenz.wire.records import Verdict
+from kadenz.wire.records import Ending
 from tests.store.crashes import ends_at, free_storage_below
 from tests.store.manifests import manifest
 from tests.store.test_killed import NAME, check, fill, values
@@ -24,7 +24,7 @@ from tests.wire.streams import begin, bench
 
 ALL = 40_000
 RECORD = 20
-DIED = Verdict("failed", "the target was killed by signal 9")
+DIED = Ending("failed", "the target was killed by signal 9")
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from kadenz.store import RunWriter
 from kadenz.store.layout import PLACES, STORAGE_PREFIX
 from kadenz.store.storage_file import BLANK, HEAD_BYTES
 from kadenz.wire.messages import Begin
-from kadenz.wire.records import Verdict
+from kadenz.wire.records import Ending
 from tests.store.manifests import manifest
 from tests.wire.streams import begin, bench, end
 
@@ -79,4 +79,4 @@ def test_held_samples_are_shown_while_they_are_taken_and_only_once(
         session.values(10, 1, np.arange(6, dtype="<u4"))
         assert watcher.shown == {0: [7, 8, 9, 11, 12, 13], 1: [0, 1, 2, 3, 4, 5]}
         writer.let_go()
-        session.closed(opening, end(), Verdict("ok", ""))
+        session.closed(opening, end(), Ending("ok", ""))

@@ -14,12 +14,12 @@ from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter, read_run
-from kadenz.wire.records import Verdict
+from kadenz.wire.records import Ending
 from tests.store.manifests import manifest
 from tests.wire.streams import begin, bench, end
 
 EDGES = msgspec.structs.replace(bench(), name="ethercat/edge-jitter", nature="edges")
-OK, FAILED = Verdict("ok", ""), Verdict("failed", "the ring did not reach OP within 5 s")
+OK, FAILED = Ending("ok", ""), Ending("failed", "the ring did not reach OP within 5 s")
 
 
 def train(numbers: list[int]) -> Pulses:
@@ -28,7 +28,7 @@ def train(numbers: list[int]) -> Pulses:
 
 
 def records(
-    folder: Path, edges: dict[int, Verdict], trains: list[Pulses], damage: str = ""
+    folder: Path, edges: dict[int, Ending], trains: list[Pulses], damage: str = ""
 ) -> dict[int, RecordEntry]:
     """Records of three planned edges each; one that failed has none."""
     with RunWriter(folder, manifest()) as writer:

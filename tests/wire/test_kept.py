@@ -51,7 +51,7 @@ def test_cycle_numbers_are_never_among_the_latencies() -> None:
 
 def test_a_gap_invalidates_the_record_and_is_named() -> None:
     kept = keep(stream(*record(*WHOLE[:2], *WHOLE[3:])))
-    assert kept.records[0].verdict.status == "invalid"
+    assert kept.records[0].ending.status == "invalid"
     with pytest.raises(ValueError, match="core0"):
         kept.only_record()
 
@@ -61,5 +61,5 @@ def test_a_stream_that_breaks_off_keeps_the_samples_so_far() -> None:
     kept = keep(whole[: len(whole) - 60])
     assert kept.records[0].end is None
     assert kept.records[0].together().tolist() == [17_000, 18_000, 19_000, 20_000]
-    assert kept.records[0].verdict.status == "failed"
+    assert kept.records[0].ending.status == "failed"
     assert keep(b"").records == []

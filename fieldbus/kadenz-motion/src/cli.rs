@@ -153,7 +153,7 @@ pub struct RingArgs {
     /// Processor to run on.
     #[arg(long, value_name = "N")]
     pub cpu: Option<usize>,
-    /// No SCHED_FIFO.
+    /// Run without SCHED_FIFO and locked memory.
     #[arg(long)]
     pub no_realtime: bool,
     /// A fault, for example break-cable@time_ms=2000,device=joint-3; may be repeated.

@@ -22,7 +22,7 @@ from kadenz.targets import paths, scope
 from kadenz.wire.decoder import Decoder, Finding, Received
 from kadenz.wire.frame import CRC, HEADER
 from kadenz.wire.messages import AnyMessage, Begin, End, Samples
-from kadenz.wire.records import Assembler, Verdict
+from kadenz.wire.records import Assembler, Ending
 from tests.hostile.fuzz.mutating import Files
 from tests.hostile.fuzz.runs import below
 from tests.hostile.fuzz.trying import Parser, scratch
@@ -130,7 +130,7 @@ class Sink:
 
     def __init__(self) -> None:
         self.values_of: dict[int, list[int]] = {}
-        self.verdicts: list[tuple[int, Verdict]] = []
+        self.verdicts: list[tuple[int, Ending]] = []
 
     def opened(self, begin: Begin) -> None:
         self.values_of[begin.record] = []
@@ -138,7 +138,7 @@ class Sink:
     def values(self, record: int, _: int, values: NDArray[np.generic]) -> None:
         self.values_of[record] += values.tolist()
 
-    def closed(self, begin: Begin, _: End | None, verdict: Verdict) -> None:
+    def closed(self, begin: Begin, _: End | None, verdict: Ending) -> None:
         self.verdicts.append((begin.record, verdict))
 
 
