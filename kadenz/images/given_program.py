@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import subprocess
 import tomllib
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from kadenz.elf import opened
-from kadenz.errors import UsageError
+from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File
 from kadenz.images.elf_facts import read_facts
 from kadenz.images.program import build_program
@@ -21,6 +22,10 @@ from kadenz.images.shared_libraries import shared_libraries
 
 FOLDER = "given"  # in the RAM disk; fieldbus/kadenz-motion/src/given.rs
 _RING = "ring.toml"
+_EXECUTABLE = (
+    "Name an executable of Linux by its path. Scripts, names that only a shell would find, and ~ "
+    "are refused"
+)
 # ELF's name of a guest's instruction set.
 _MACHINES = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "riscv64": "EM_RISCV"}
 
@@ -35,15 +40,23 @@ class GivenProgram:
     ring: Path | None = None
 
     def __str__(self) -> str:
-        return " ".join([self.file.name, *self.arguments])
+        return shlex.join([self.file.name, *self.arguments])
 
     def check(self, isa: str) -> None:
         """Raises UsageError unless a guest of `isa` can start it and its ring is valid."""
-        machine = read_facts(self.file).machine
+        try:
+            machine = read_facts(self.file).machine
+        except UsageError as error:
+            raise UsageError(f"--program {error.message}", remedy=_EXECUTABLE) from None
         if machine != _MACHINES.get(isa):
             raise UsageError(
                 f"--program {self.file}: built for {machine}, and the guest is {isa}",
                 remedy=f"Compile it for {isa}",
+            )
+        if not _begins(self.file):
+            raise UsageError(
+                f"--program {self.file}: an object or a library, not a program",
+                remedy=_EXECUTABLE,
             )
         if any("\n" in word for word in self.arguments):
             raise UsageError(
@@ -71,8 +84,14 @@ class GivenProgram:
         return hashlib.sha256("\n".join(known).encode()).hexdigest()
 
     def libraries(self) -> list[Path]:
-        """The shared libraries of the program. Raises BuildFailed for one that a guest lacks."""
-        return shared_libraries(self.file) if _is_dynamic(self.file) else []
+        """The shared libraries of the program. Raises UsageError for one that a guest lacks."""
+        try:
+            return shared_libraries(self.file) if _is_dynamic(self.file) else []
+        except BuildFailed as failure:
+            raise UsageError(
+                f"--program {failure.message}",
+                remedy="Link it statically, or with an absolute rpath to libraries that are here",
+            ) from None
 
     def entries(self) -> dict[str, Entry]:
         """The files of the RAM disk, without libraries."""
@@ -92,6 +111,12 @@ class GivenProgram:
         return entries
 
 
+def _begins(file: Path) -> bool:
+    """Whether a file has a first instruction; a library may have none."""
+    with opened(file) as elf:
+        return elf["e_type"] in ("ET_EXEC", "ET_DYN") and elf["e_entry"] != 0
+
+
 def _is_dynamic(file: Path) -> bool:
     with opened(file) as elf:
         return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
@@ -104,20 +129,30 @@ def _check_ring(ring: Path) -> None:
         [str(segment.path), "check", str(ring)], capture_output=True, text=True, check=False
     )
     if answer.returncode:
-        said = (answer.stderr or answer.stdout).strip().removeprefix("kadenz-segment: ")
+        said = (
+            (answer.stderr or answer.stdout)
+            .strip()
+            .removeprefix("error: ")
+            .removeprefix(f"{ring}: ")
+        )
         raise UsageError(
             f"--ring {ring}: {said.rstrip('.')}",
             remedy="The format is in docs/reference/segment.md",
         )
-    for file in _described(ring):
-        if not file.is_relative_to(ring.parent) or ".." in file.parts:
+    for place in _named(ring):
+        if place.is_absolute() or ".." in place.parts:
             raise UsageError(
-                f"--ring {ring}: {file} is outside the folder of the ring",
+                f"--ring {ring}: {place} is not inside the folder of the ring",
                 remedy="Copy it beside the ring's file, and name it by its relative path",
             )
 
 
-def _described(ring: Path) -> Sequence[Path]:
-    """The ESI files that a valid ring names."""
+def _named(ring: Path) -> list[PurePosixPath]:
+    """The ESI files of a valid ring, as it names them."""
     devices = tomllib.loads(ring.read_text()).get("device", [])
-    return sorted({ring.parent / device["esi"] for device in devices if "esi" in device})
+    return sorted({PurePosixPath(device["esi"]) for device in devices if "esi" in device})
+
+
+def _described(ring: Path) -> Sequence[Path]:
+    """The same, where they are here."""
+    return [ring.parent / place for place in _named(ring)]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.config.board import GuestProgram
+from kadenz.config.manifest import RecordEntry
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
@@ -15,9 +16,9 @@ from kadenz.lab.execution import scope_kinds
 from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S, program_of
 from kadenz.lab.job import Job
-from kadenz.lab.plan import RATE_BENCH, Point, plan_text
+from kadenz.lab.plan import LATENESS, RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
-from kadenz.lab.pulses import cycles, trains
+from kadenz.lab.pulses import Pulses, Uneven, cycles, trains
 from kadenz.lab.session import Session
 from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
@@ -25,6 +26,7 @@ from kadenz.store import RunWriter
 from kadenz.targets.base import Counted, Target
 from kadenz.targets.guest import NOT_SETTLED, GuestTarget
 from kadenz.targets.scope import ScopeDamaged
+from kadenz.targets.tap import Departures
 from kadenz.wire.records import Assembler
 
 _NOT_LEFT = "no frame with process data left the card behind the first `skip`"
@@ -199,10 +201,7 @@ class Boots:
             if departures is None:
                 self._session.take_trains([], target.damage.message)
             elif self._is_given:
-                params = [entry.params for entry in self._session.waiting]
-                seen = [cycles(departures, int(p["skip"]), int(p["frames"])) for p in params]
-                left = [train for train in seen if train.ns.size]
-                self._session.take_trains(left, "" if left else _NOT_LEFT)
+                self._session.take_trains(*_cycles_of(self._session.waiting, departures))
             elif output is not None:
                 self._session.take_trains(trains(departures, output))
 
@@ -252,6 +251,20 @@ class Boots:
         if detail:
             self._writer.say(detail)
         enter_warning(self._writer, code, message)
+
+
+def _cycles_of(waiting: Sequence[RecordEntry], departures: Departures) -> tuple[list[Pulses], str]:
+    """The cycles of the program that was given, for its one record; or why there are none."""
+    counted = [entry.params for entry in waiting if entry.bench == LATENESS]
+    try:
+        seen = [
+            cycles(departures, *(int(params[name]) for name in ("skip", "frames", "period_us")))
+            for params in counted
+        ]
+    except Uneven as uneven:
+        return [], str(uneven)
+    left = [train for train in seen if train.ns.size]
+    return left, "" if left else _NOT_LEFT
 
 
 def _program_of(job: Job) -> GuestProgram | None:

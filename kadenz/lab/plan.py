@@ -31,6 +31,7 @@ _READS, _READS_SIMULATED = "reads", 100
 # Measured in an execution of its own (lab/counter.py): the records of a run keep their moments.
 COUNTER_BENCH = "clock/instructions"
 RATE_BENCH = "clock/rate"  # of a board alone (lab/rate.py)
+LATENESS = "control/lateness"  # of a program that is given
 SAMPLES_KEY = "samples"
 SECONDS_KEY = "seconds"  # as many samples as periods fit, where a benchmark has a period
 COLD_KEY = "cold"  # first samples to exclude

@@ -43,6 +43,7 @@ from kadenz.lab.graph import window_us
 from kadenz.lab.hello import check_hello, named
 from kadenz.lab.job import Job, Origin
 from kadenz.lab.plan import (
+    LATENESS,
     Point,
     campaign_points,
     check_overrides,
@@ -323,6 +324,8 @@ def _points(job: Job, request: Request) -> list[Point]:
     )
     if not points:
         return []
+    if job.setup.program is not None:
+        _check_given(points)
     if job.setup.profiled:
         for point in points:
             check_window(point.bench, window_us(job, point))
@@ -332,3 +335,19 @@ def _points(job: Job, request: Request) -> list[Point]:
     if board is not None and measures_rate(job.clock(), job.name.tier):
         clock += rate_point(job.catalog.benches, board, len(clock))
     return [point for point in clock if point.bench not in asked] + points
+
+
+def _check_given(points: Sequence[Point]) -> None:
+    """UsageError unless a program that is given is measured, and once: its frames are counted from
+    its start."""
+    others = [point.bench for point in points if point.bench != LATENESS]
+    if others:
+        raise UsageError(
+            f"--program measures {LATENESS}, and not {others[0]}",
+            remedy=f"Run {LATENESS}, or leave --program out",
+        )
+    if len(points) > 1:
+        raise UsageError(
+            f"--program is measured once a run, and {LATENESS} has {len(points)} points",
+            remedy="Give each parameter one value",
+        )

@@ -28,6 +28,8 @@ _BROADCAST_WRITE, _AL_CONTROL = 0x08, 0x0120  # how a master begins: all devices
 # Pulses within which a master that was held up has made up for it: its releases are half a period
 # apart, and it skips those of more than 100 ms.
 _CAUGHT_UP = 256
+# Of the gaps of a master's cycles, the share near the usual one; cycles that show it.
+_EVEN, _FEW = 0.8, 20
 
 
 @dataclass(frozen=True)
@@ -67,11 +69,36 @@ def trains(departures: Departures, bit: OutputBit) -> list[Pulses]:
     return [_train(np.array(train, np.uint64)) for train in times if train]
 
 
-def cycles(departures: Departures, skip: int, frames: int) -> Pulses:
-    """The cycles of a master: of its frames with process data, behind the first `skip`, every
-    `frames`-th. The ring counts the same (fieldbus/kadenz-motion/src/given.rs)."""
+class Uneven(ValueError):
+    """The frames of a master are no cycles of the period and the number that were asked for."""
+
+
+def cycles(departures: Departures, skip: int, frames: int, period_us: float) -> Pulses:
+    """The cycles of a master: of its frames with process data behind the first `skip`, the first of
+    every `frames`, which the longest gap precedes. The ring counts the same frames
+    (fieldbus/kadenz-motion/src/given.rs). Raises Uneven."""
     is_cyclic = np.array([_has_process_data(frame) for frame in departures.frames], bool)
-    return _train(departures.ns[is_cyclic][skip::frames])
+    ns = departures.ns[is_cyclic]
+    gaps = np.diff(ns, prepend=ns[:1]).astype(np.float64)
+    usual = [np.median(gaps[skip + place :: frames]) for place in range(frames) if ns.size > skip]
+    first = ns[skip + int(np.argmax(usual)) :: frames] if usual else ns[:0]
+    if first.size > _FEW:
+        _require_even(np.diff(first.astype(np.float64)) / 1000, period_us)
+    return _train(first)
+
+
+def _require_even(gaps_us: NDArray[np.float64], period_us: float) -> None:
+    usual = float(np.median(gaps_us))
+    if (np.abs(gaps_us - usual) < usual / 2).mean() < _EVEN:
+        raise Uneven(
+            f"its frames come in groups, {gaps_us.min():,.0f} to {gaps_us.max():,.0f} µs apart: "
+            "how many are a cycle? Set `frames`"
+        )
+    if abs(usual - period_us) > period_us / 10:
+        raise Uneven(
+            f"its frames come every {usual:,.0f} µs, and `period_us` is {period_us:,.0f}: set the "
+            "program's own"
+        )
 
 
 def _has_process_data(frame: bytes) -> bool:
@@ -118,7 +145,8 @@ def _train(ns: NDArray[np.uint64]) -> Pulses:
     elapsed = (ns - ns[0]).astype(np.float64)
     gaps = np.diff(elapsed)
     usual = float(np.median(gaps))
-    period = float(gaps[np.abs(gaps - usual) < usual / 2].mean())
+    near = gaps[np.abs(gaps - usual) < usual / 2]
+    period = float(near.mean()) if near.size else usual
     behind = elapsed - order * period
     # The least of those to come: only what lasts is in it. The filter's window is centred, and so
     # shifted by half.

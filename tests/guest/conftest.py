@@ -99,7 +99,7 @@ def measured(
         campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[guest.name],
-        choices=choices(campaign, {"guest": inside, "program": program}),
+        choices=choices(campaign, {"guest": inside, "program": program or None}),
         fresh=fresh,
     )
     (result,) = run(

@@ -11,6 +11,7 @@ import pytest
 
 from kadenz.config import inventory
 from kadenz.config.campaign import Benchmark
+from kadenz.errors import UsageError
 from kadenz.images.program import build_program
 from kadenz.store import Run, read_run
 from tests.guest.conftest import measured
@@ -70,13 +71,30 @@ def test_a_foreign_master_is_measured_unchanged_and_byte_for_byte(tmp_path: Path
     ("command", "reason"),
     [
         ("/bin/false", "false ended by itself (exit status: 1) and sent no frame"),
-        ("/bin/sleep 10000", "sleep was ended after 60 s of the guest's clock and sent no"),
+        ("/bin/sleep 10000", "sleep was ended after 20 s of the guest's clock and sent no"),
     ],
 )
 def test_a_program_that_is_no_master_is_named(command: str, reason: str, tmp_path: Path) -> None:
     run = run_of(command, tmp_path)
     (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
     assert record.status == "failed" and reason in record.reason
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "why"),
+    [
+        (Benchmark(name="ethercat/edge-jitter", samples=9), "and not ethercat/edge-jitter"),
+        (
+            Benchmark(name="control/lateness", samples=9, params={"skip": [1, 2]}),
+            "control/lateness has 2 points",
+        ),
+    ],
+)
+def test_a_program_has_one_benchmark_and_one_point(
+    benchmark: Benchmark, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        measured(RT, tmp_path, benchmark=benchmark, program="/bin/true")
 
 
 def test_a_sender_lends_its_priority_to_a_timers_callback_and_waits_for_its_end(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_command_is_a_file_and_its_arguments_as_a_shell_has_them() -> None:
         parse_target(CARDS)
     )
     assert given.program == GivenProgram(Path("m"), ("a b", "--x=1"))
-    assert [entry.value for entry in given.entries] == ["m a b --x=1"]
+    assert [entry.value for entry in given.entries] == ["m 'a b' --x=1"]
     assert given.suffix == "-m"
 
 
@@ -54,6 +55,10 @@ def test_what_is_no_program_of_the_guest_is_refused(tmp_path: Path) -> None:
     assert "master" in refusal(program=str(tmp_path / "master")).message
     other = refusal(program=str(program(tmp_path, machine=183)))
     assert "built for EM_AARCH64, and the guest is x86_64" in other.message
+    library = tmp_path / "library.so"
+    subprocess.run(["gcc", "-shared", "-x", "c", "/dev/null", "-o", str(library)], check=True)
+    assert "an object or a library" in refusal(program=str(library)).message
+    assert "names no file" in refusal(program=" ").message
     assert "line break" in refusal(program=f"{program(tmp_path)} 'a\nb'").message
 
 
@@ -78,6 +83,23 @@ def test_a_ring_is_checked_by_the_segment(tmp_path: Path) -> None:
     assert "segment.md" in (refused.remedy or "")
     shutil.copy(RING, ring)
     ProgramChoice.asked({"program": str(program(tmp_path)), "ring": str(ring)}, NOTHING).check(
+        [parse_target(CARDS)]
+    )
+
+
+def test_an_esi_file_outside_the_folder_of_its_ring_is_refused(tmp_path: Path) -> None:
+    """Also one that is inside by an absolute path: the guest has the folder elsewhere."""
+    esi = next((inventory.root() / "fieldbus").rglob("*.xml"))
+    (tmp_path / "rings").mkdir()
+    ring = tmp_path / "rings/ring.toml"
+    for inside, place in ((tmp_path, "../drive.xml"), (ring.parent, f"{ring.parent}/drive.xml")):
+        shutil.copy(esi, inside / "drive.xml")
+        ring.write_text(f'[[device]]\nname = "a"\nkind = "coupler"\nesi = "{place}"\n')
+        refused = refusal(program=str(program(tmp_path)), ring=str(ring))
+        assert "drive.xml is not inside the folder of the ring" in refused.message, refused.message
+    ring.write_text('[[device]]\nname = "a"\nkind = "coupler"\nesi = "drive.xml"\n')
+    above = ring.parent / "../rings/ring.toml"
+    ProgramChoice.asked({"program": str(program(tmp_path)), "ring": str(above)}, NOTHING).check(
         [parse_target(CARDS)]
     )
 

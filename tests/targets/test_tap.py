@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
-from kadenz.lab.pulses import Pulses, cycles, datagrams, trains
+from kadenz.lab.pulses import Pulses, Uneven, cycles, datagrams, trains
 from kadenz.targets.tap import MAGIC, Departures, TapDamaged, join, parse_capture, parse_stamps
 
 PERIOD_NS = 1_000_050  # the guest's own clock is off by 50 ppm
@@ -100,15 +100,36 @@ def test_cycles_are_the_frames_with_process_data_behind_the_first() -> None:
     mailbox = frame(datagram(FPRD, 0x1000, bytes(16)))
     ns = np.sort(np.concatenate([due_ns, due_ns + 300, due_ns + 500]))
     frames = [cycle(True), mailbox, cycle(False)] * 20
-    seen = cycles(Departures(ns.astype(np.uint64), frames), skip=4, frames=2)
-    assert np.array_equal(seen.ns, due_ns[2:]) and np.array_equal(seen.numbers, np.arange(18))
+    departures = Departures(ns.astype(np.uint64), frames)
+    for skip, first in ((4, 2), (3, 2), (5, 3)):  # wherever the first of them falls in a cycle
+        seen = cycles(departures, skip, frames=2, period_us=1000)
+        assert np.array_equal(seen.ns, due_ns[first:]), skip
+        assert np.array_equal(seen.numbers, np.arange(20 - first))
 
 
 def test_a_cycle_that_a_master_leaves_out_is_a_hole() -> None:
     due_ns = np.delete(due(400), 100)
     departures = Departures(due_ns.astype(np.uint64), [cycle(True)] * due_ns.size)
-    numbers = cycles(departures, skip=0, frames=1).numbers
+    numbers = cycles(departures, skip=0, frames=1, period_us=1000).numbers
     assert np.array_equal(numbers, np.delete(np.arange(400), 100))
+
+
+@pytest.mark.parametrize(
+    ("frames", "period_us", "why"),
+    [
+        (1, 1000, "in groups, 20 to 980 µs apart"),
+        (2, 500, "every 1,000 µs, and `period_us` is 500"),
+    ],
+)
+@pytest.mark.parametrize("count", [60, 61])
+def test_frames_that_are_no_cycles_of_the_period_are_refused(
+    frames: int, period_us: int, why: str, count: int
+) -> None:
+    due_ns = np.arange(count, dtype=np.int64) * 1_000_000
+    ns = np.sort(np.concatenate([due_ns, due_ns + 20_000]))[: 2 * count - 1]
+    departures = Departures(ns.astype(np.uint64), [cycle(True)] * ns.size)
+    with pytest.raises(Uneven, match=why):
+        cycles(departures, skip=0, frames=frames, period_us=period_us)
 
 
 def test_frames_of_other_protocols_have_no_datagram() -> None:

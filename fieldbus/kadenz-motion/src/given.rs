@@ -36,7 +36,7 @@ pub const LATENESS: &str = "control/lateness";
 /// The lane that the lab fills.
 const LANE: &str = "departure";
 /// What a program may need until its ring operates, besides its cycles.
-const BRING_UP: Duration = Duration::from_secs(60);
+const BRING_UP: Duration = Duration::from_secs(20);
 /// SCHED_FIFO of the ring: above every load, below every program that is given. It would take the processor away from
 /// it, and lend its priority to whatever holds a lock that both need.
 const PRIORITY: i32 = 1;
@@ -66,7 +66,7 @@ pub struct Given {
 struct Count {
     /// Frames before the first that is measured.
     skip: u64,
-    /// Frames in a cycle, of which the first is measured.
+    /// Frames in a cycle; the lab sees which is the first, and measures it.
     frames: u64,
     period_us: u64,
     samples: u64,
@@ -87,15 +87,12 @@ impl Count {
 
     /// Frames after which there is nothing left to see.
     fn enough(&self) -> u64 {
-        if self.samples == 0 {
-            return 0;
-        }
-        self.skip + (self.samples - 1) * self.frames + 1
+        self.skip + self.samples * self.frames
     }
 
     /// Samples in this many frames.
     fn samples_in(&self, cycles: u64) -> u64 {
-        cycles.saturating_sub(self.skip).div_ceil(self.frames).min(self.samples)
+        (cycles.saturating_sub(self.skip) / self.frames).min(self.samples)
     }
 
     /// Twice as long as the cycles take, and the time until the ring operates.
@@ -297,7 +294,10 @@ fn end(wanted: &Wanted, count: Count, name: &str, ended: Option<ExitStatus>, see
         why_too_few(count, name, ended, seen)
     } else {
         seen.idle.as_ref().map_or_else(String::new, |device| {
-            format!("{device} after {} frames with process data: raise `skip`", count.skip)
+            let others = count.skip;
+            format!(
+                "{device} when the first measured frame came, behind {others} others: raise `skip` if it still starts"
+            )
         })
     };
     End {
@@ -315,7 +315,9 @@ fn why_too_few(count: Count, name: &str, ended: Option<ExitStatus>, seen: &Seen)
         || format!("{name} was ended after {} s of the guest's clock", count.patience().as_secs()),
         |status| format!("{name} ended by itself ({status})"),
     );
+    let has_died = ended.is_some_and(|status| !status.success());
     match (seen.frames, seen.cycles) {
+        (0, _) if has_died => format!("{how} and sent no frame"),
         (0, _) => format!("{how} and sent no frame: does it open the interface that KADENZ_INTERFACE names?"),
         (frames, 0) => format!("{how}; it sent {frames} frames, none with process data"),
         (_, cycles) => format!("{how}; it sent {cycles} of {} frames with process data", count.enough()),
@@ -361,7 +363,7 @@ mod tests {
         let wanted = wanted(100, &[("skip", 10)]);
         let idle = Some("drive is in SafeOp".to_owned());
         let end = end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle });
-        assert_eq!(end.reason, "drive is in SafeOp after 10 frames with process data: raise `skip`");
+        assert!(end.reason.starts_with("drive is in SafeOp when the first measured frame came, behind 10 others"));
         assert_eq!((end.status, end.lanes[0].taken), (Status::Failed, 100));
     }
 

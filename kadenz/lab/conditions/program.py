@@ -73,12 +73,14 @@ class ProgramChoice(Choice):
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line names a program, beside the lab's file."""
         command, ring = values.get("program"), values.get("ring")
-        if not command:
+        if command is None:
             if ring:
                 raise UsageError("--ring is the ring of a program", remedy="Name it with --program")
             return cls()
         try:
-            file, *arguments = shlex.split(command)
+            file, *arguments = shlex.split(command) or [""]
+            if not file:
+                raise ValueError("it names no file")
         except ValueError as error:
             raise UsageError(
                 f"--program {command}: {error}",
