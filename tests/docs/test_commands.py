@@ -68,6 +68,8 @@ ELSEWHERE = (
     # Would stay mounted for all tests. tests/posix/test_traced.py has a namespace of its own.
     *("mount -t tracefs", "trace itc/message-queue"),
     "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
+    # Programs of the reader's, and their runs: tests/guest/test_given_program.py has some.
+    *("--program", "compare runs/before runs/after --statistic p99 --statistic max"),
 )
 # They load or tune this machine, and docs/how-to/compare-two-systems.md has the same two.
 OF_ANOTHER_PAGE = {"README.md": ("--load none --load disk", "--tuning none --tuning latency")}
