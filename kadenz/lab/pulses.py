@@ -83,11 +83,11 @@ def cycles(departures: Departures, skip: int, frames: int, period_us: float) -> 
     usual = [np.median(gaps[skip + place :: frames]) for place in range(frames) if ns.size > skip]
     first = ns[skip + int(np.argmax(usual)) :: frames] if usual else ns[:0]
     if first.size > _FEW:
-        _require_even(np.diff(first.astype(np.float64)) / 1000, period_us)
+        _require_even(np.diff(first.astype(np.float64)) / 1000, period_us, frames)
     return _train(first)
 
 
-def _require_even(gaps_us: NDArray[np.float64], period_us: float) -> None:
+def _require_even(gaps_us: NDArray[np.float64], period_us: float, frames: int) -> None:
     usual = float(np.median(gaps_us))
     if (np.abs(gaps_us - usual) < usual / 2).mean() < _EVEN:
         raise Uneven(
@@ -95,10 +95,10 @@ def _require_even(gaps_us: NDArray[np.float64], period_us: float) -> None:
             "how many are a cycle? Set `frames`"
         )
     if abs(usual - period_us) > period_us / 10:
-        raise Uneven(
-            f"its frames come every {usual:,.0f} µs, and `period_us` is {period_us:,.0f}: set the "
-            "program's own"
-        )
+        what, remedy = "its frames come", "set the program's own"
+        if frames > 1:
+            what, remedy = f"{frames} of its frames come", f"{remedy}, or `frames`"
+        raise Uneven(f"{what} every {usual:,.0f} µs, and `period_us` is {period_us:,.0f}: {remedy}")
 
 
 def _has_process_data(frame: bytes) -> bool:
