@@ -30,12 +30,13 @@ def run_of(
     disturbance: str = "",
     load: str = "",
     fresh: bool = False,
+    soft_timer: int = 0,
 ) -> Run:
     """One boot with a pulse train for each phase, in µs."""
     benchmark = Benchmark(
         name="ethercat/edge-jitter",
         samples=N,
-        params={"period_us": 1000, "phase_us": [*phases]},
+        params={"period_us": 1000, "phase_us": [*phases], "soft_timer": soft_timer},
     )
     result = measured(
         text, output, benchmark=benchmark, disturbance=disturbance, load=load, fresh=fresh
@@ -123,3 +124,12 @@ def test_the_output_and_the_card_of_a_board_are_what_its_frames_are_read_for() -
         assert tier is not None and tier.program is not None
         assert tier.program.card is not None and tier.program.output is not None
         assert tier.program.card.device in tier.program.modules
+
+
+def test_a_timer_in_a_soft_interrupt_paces_every_pulse(tmp_path: Path) -> None:
+    """PREEMPT_RT expires it in a thread: every pulse is there, and not when a sleep made it."""
+    soft, sleep = (run_of(RT, tmp_path / str(chosen), 500, soft_timer=chosen) for chosen in (1, 0))
+    (paced,), (slept,) = records(soft), records(sleep)
+    assert (paced.params["soft_timer"], slept.params["soft_timer"]) == (1, 0)
+    assert np.abs(lateness(soft, paced)).max() < 20_000
+    assert not np.array_equal(times(soft, paced, "departure"), times(sleep, slept, "departure"))
