@@ -7,7 +7,7 @@ include(${kdz_root}/boards/console/console.cmake)
 
 function(kdz_softcore name uart finisher)
     cmake_parse_arguments(PARSE_ARGV 3 board "" "CORES;LOCKS" "")
-    target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/jump.S)
+    target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/device.c ${softcore}/jump.S)
     if(board_CORES)
         target_sources(kadenz-suite PRIVATE ${softcore}/cores.c ${softcore}/cores.S)
         target_compile_definitions(kadenz-suite PRIVATE

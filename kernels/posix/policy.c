@@ -34,8 +34,15 @@ struct attributes {
     uint64_t period_ns;
 };
 
-/* Of the period a thread under SCHED_DEADLINE may use (thread_options.h). */
+/* Of the period a thread under SCHED_DEADLINE may use, unless its options say it. */
 #define RUNTIME_SHARE 10u
+#define RUNTIME_NS_MIN 1024u /* sched_setattr(2) */
+
+static uint64_t runtime_ns(const struct kdz_thread_options *options)
+{
+    return options->runtime_us != 0 ? (uint64_t)options->runtime_us * 1000u
+                                    : (uint64_t)options->period_us * 1000u / RUNTIME_SHARE;
+}
 
 static struct attributes wanted(const struct kdz_thread_spec *spec)
 {
@@ -45,7 +52,7 @@ static struct attributes wanted(const struct kdz_thread_spec *spec)
     switch (spec->options->policy) {
     case KDZ_POLICY_DEADLINE:
         attributes.policy = SCHED_DEADLINE;
-        attributes.runtime_ns = period_ns / RUNTIME_SHARE;
+        attributes.runtime_ns = runtime_ns(spec->options);
         attributes.deadline_ns = attributes.period_ns = period_ns;
         break;
     case KDZ_POLICY_ROUND_ROBIN:
@@ -69,10 +76,10 @@ bool posix_policy_known(const struct kdz_thread_spec *spec)
     if (options->policy >= KDZ_POLICIES) {
         return false;
     }
-    /* The kernel takes nothing below 1024 ns as a runtime (sched_setattr(2)). */
-    if (options->policy == KDZ_POLICY_DEADLINE && options->period_us < 2u * RUNTIME_SHARE) {
-        kdz_explain(
-            "SCHED_DEADLINE with a tenth of the period as runtime takes periods from 20 us");
+    if (options->policy == KDZ_POLICY_DEADLINE &&
+        (runtime_ns(options) < RUNTIME_NS_MIN || options->runtime_us > options->period_us)) {
+        kdz_explain("SCHED_DEADLINE takes a runtime from 2 us up to the period; `runtime_us=0` is "
+                    "a tenth of the period");
         return false;
     }
     return true;

@@ -28,7 +28,8 @@ enum param {
     CONTEXT,
     STOP_ABOVE_US,
     TRACE,
-    MIGRATE
+    MIGRATE,
+    RUNTIME_US
 };
 
 #define UNBOUND KDZ_ANY_CORE
@@ -58,6 +59,7 @@ static const struct kdz_param params[] = {
     [STOP_ABOVE_US] = {"stop_above_us", 0, 0, 60000000}, /* 0: nothing stops it */
     [TRACE] = {"trace", 1, 0, 1}, /* whether a stop freezes the kernel's trace */
     [MIGRATE] = {"migrate", KDZ_MIGRATE_NONE, 0, KDZ_MIGRATIONS - 1u, kdz_migrations},
+    [RUNTIME_US] = {"runtime_us", 0, 0, 10000000}, /* under SCHED_DEADLINE; 0: a tenth */
 };
 
 #define LEAD_US 20000u /* from the go to the beginning of the first period: all sleep by then */
@@ -300,6 +302,10 @@ static kdz_status choose(struct kdz_point *point)
         return refuse(point, KDZ_INVALID,
                       "`core` binds a number of threads: set `threads` as well");
     }
+    if (KDZ_PARAM(point, RUNTIME_US) != 0 && KDZ_PARAM(point, POLICY) != KDZ_POLICY_DEADLINE) {
+        return refuse(point, KDZ_INVALID,
+                      "`runtime_us` is a share of SCHED_DEADLINE: set `policy=deadline` as well");
+    }
     if (core != UNBOUND && core >= kdz_board_cores()) {
         return refuse(point, KDZ_INVALID, "`core` names a core that does not exist");
     }
@@ -351,6 +357,7 @@ static kdz_status create(struct kdz_point *point, uint8_t lane)
     const struct kdz_thread_options options = {
         .policy = (kdz_policy)KDZ_PARAM(point, POLICY),
         .period_us = period_us,
+        .runtime_us = KDZ_PARAM(point, RUNTIME_US),
     };
     const struct kdz_thread_spec spec = {
         .name = "cyclic",

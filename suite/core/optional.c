@@ -5,6 +5,7 @@
  */
 #include "kadenz/board.h"
 #include "kadenz/clock.h"
+#include "kadenz/device.h"
 #include "kadenz/observe.h"
 #include "kadenz/thread_options.h"
 
@@ -146,6 +147,12 @@ DEFAULT const struct kdz_trace_ops *kdz_trace(void)
 DEFAULT void kdz_board_last_words(void)
 {
     /* There is no other core. */
+}
+
+/* ---- device.h -------------------------------------------------------------------------------- */
+DEFAULT const struct kdz_device *kdz_board_device(void)
+{
+    return NULL;
 }
 
 /* ---- clock.h --------------------------------------------------------------------------------- */

@@ -55,6 +55,8 @@ REGIONS = [
     ("itc_locks", "task_2", [INDIRECT, STAMP]),
     ("alloc", "time_allocate", [STAMP, INDIRECT, STAMP]),
     ("alloc", "time_release", [STAMP, INDIRECT, STAMP]),
+    ("memory", "time_copy", [STAMP, "memcpy", STAMP]),
+    ("memory", "time_fill", [STAMP, "memset", STAMP]),
     ("timer_calls", "time_start", [STAMP, INDIRECT, STAMP]),
     ("timer_calls", "time_stop", [STAMP, INDIRECT, STAMP]),
     ("crowd", "lets_go", [STAMP, INDIRECT]),

@@ -11,6 +11,8 @@ namespace
 
 constexpr std::uint64_t NEVER = UINT64_MAX;
 constexpr std::uint32_t MTIMECMP = 0x4000u, MTIME = 0xbff8u, CLINT_BYTES = 0x10000u;
+/* In CLINT's unused space, which reads zero in QEMU: suite/include/kadenz/device.h. */
+constexpr std::uint32_t LINE = 0xb000u, LINE_PRESENT = 0xb004u, LINE_END = 0xb008u;
 constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0x60u;
 constexpr std::uint32_t LOCKS_BYTES = 32u * 4u;
 constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
@@ -65,6 +67,10 @@ void Machine::cycle(const std::vector<Requests> &requests, std::vector<Answer> &
         first_ = refused_;
     }
     now_++;
+    if (line_armed_ && now_ >= line_at_) {
+        msip_[0] = 1;
+        line_armed_ = false;
+    }
 }
 
 void Machine::reset()
@@ -77,6 +83,8 @@ void Machine::reset()
     }
     locked_ = 0;
     now_ = held_ = 0;
+    line_at_ = NEVER;
+    line_armed_ = false;
 }
 
 Interrupts Machine::interrupts(unsigned core) const
@@ -86,16 +94,18 @@ Interrupts Machine::interrupts(unsigned core) const
 
 bool Machine::timer_set() const
 {
-    return std::any_of(mtimecmp_.begin(), mtimecmp_.end(), [](auto at) { return at != NEVER; });
+    return line_armed_ ||
+           std::any_of(mtimecmp_.begin(), mtimecmp_.end(), [](auto at) { return at != NEVER; });
 }
 
 std::uint64_t Machine::until_timer() const
 {
     const std::uint64_t first = *std::min_element(mtimecmp_.begin(), mtimecmp_.end());
-    if (first == NEVER || first < 2u) {
-        return 0;
+    std::uint64_t wanted = first == NEVER || first < 2u ? 0 : (first - 2u) * divider_ + held_;
+    if (line_armed_) {
+        const std::uint64_t line = line_at_ - 1u;
+        wanted = wanted == 0 ? line : std::min(wanted, line);
     }
-    const std::uint64_t wanted = (first - 2u) * divider_ + held_;
     return wanted > now_ ? wanted - now_ : 0;
 }
 
@@ -254,6 +264,9 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
     if (offset >= MTIME) {
         return static_cast<std::uint32_t>(mtime() >> (offset == MTIME ? 0u : 32u));
     }
+    if (offset >= LINE && offset < LINE_END) {
+        return line(offset, request);
+    }
     if (offset >= MTIMECMP) {
         const std::size_t core = (offset - MTIMECMP) / 8u;
         if (core >= mtimecmp_.size()) {
@@ -276,6 +289,18 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
         msip_[core] = word_of(request, msip_[core]) & 1u;
     }
     return msip_[core];
+}
+
+std::uint32_t Machine::line(std::uint32_t offset, const Request &request)
+{
+    if (offset == LINE_PRESENT) {
+        return 1;
+    }
+    if (request.write) {
+        line_at_ = now_ + request.data;
+        line_armed_ = true;
+    }
+    return line_armed_ ? 0 : static_cast<std::uint32_t>(now_ - line_at_);
 }
 
 std::uint32_t Machine::lock(std::uint32_t offset, const Request &request)

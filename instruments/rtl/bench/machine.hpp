@@ -28,7 +28,7 @@ struct Memory {
 
 struct Map {
     std::uint32_t uart = 0x10000000u;     /* transmit register of a 16550 */
-    std::uint32_t clint = 0x02000000u;    /* msip, mtimecmp, mtime: SiFive's layout */
+    std::uint32_t clint = 0x02000000u;    /* msip, mtimecmp, mtime: SiFive's layout; and a line */
     std::uint32_t finisher = 0x00100000u; /* SiFive's test finisher */
     std::uint32_t locks = 0; /* a word each: a load that answers 1 has taken it, a store frees it */
 };
@@ -60,7 +60,8 @@ class Machine
     /* Devices as after power-on. Memory keeps its contents. */
     void reset();
 
-    /* Cycles until two counts before the first timer interrupt; 0 if it is near or past. */
+    /* Cycles until two counts before the first timer interrupt, or until the line is raised; 0 if
+     * that is near or past. */
     std::uint64_t until_timer() const;
     bool timer_set() const;
     void skip(std::uint64_t cycles)
@@ -120,6 +121,7 @@ class Machine
     void serve(std::size_t number, const Request &request, Answer &answer);
     bool device(const Request &request, Answer &answer);
     std::uint32_t clint(std::uint32_t offset, const Request &request);
+    std::uint32_t line(std::uint32_t offset, const Request &request);
     std::uint32_t lock(std::uint32_t offset, const Request &request);
     std::uint64_t mtime() const
     {
@@ -138,6 +140,10 @@ class Machine
     std::uint32_t locked_ = 0; /* a bit each */
     std::vector<std::uint32_t> msip_;
     std::vector<std::uint64_t> mtimecmp_;
+    /* A device that raises core 0's msip: a store of N to its word arms it for N cycles later; a
+     * load tells the cycles since. */
+    std::uint64_t line_at_ = UINT64_MAX;
+    bool line_armed_ = false;
     std::uint64_t now_ = 0;
     std::uint64_t held_ = 0; /* cycles in which mtime stood still */
     Device *attached_ = nullptr;

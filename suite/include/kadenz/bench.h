@@ -23,7 +23,7 @@ struct kdz_param {
     const char *const *words;
 };
 
-#define KDZ_PARAMS_MAX 12
+#define KDZ_PARAMS_MAX 13
 
 /* Parameters of one point of a plan. `value[i]` belongs to `bench->params[i]`. */
 struct kdz_point {

@@ -26,7 +26,10 @@ struct kdz_thread_options {
      * nothing else. */
     bool process;
     kdz_policy policy;
-    uint32_t period_us; /* under KDZ_POLICY_DEADLINE: of its work, which takes a tenth at most */
+    /* Under KDZ_POLICY_DEADLINE: of its work, and how much of it the work takes at most; 0: a
+     * tenth. */
+    uint32_t period_us;
+    uint32_t runtime_us;
 };
 
 /* Written in front of a variable that threads of several address spaces use:

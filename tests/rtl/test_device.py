@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The device of the bench raises the interrupt at the cycle that was asked for, and counts on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rtl.test_cores import IBEX, VEXRISCV, measured, samples
+
+pytestmark = pytest.mark.counted
+HANDLER, TASK = "irq/device-to-handler", "irq/device-to-task"
+PHASES = 64  # suite/bench/irq_device.c
+ROUNDS = 3
+SETTINGS = ("--set", "interrupted=loop,idle", "--set", f"samples={ROUNDS * PHASES}")
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_a_request_meets_every_place_of_a_loop(target: str, tmp_path: Path) -> None:
+    (run,) = measured(
+        tmp_path, HANDLER, TASK, "irq/to-handler", "irq/to-task", *SETTINGS, "--target", target
+    )
+    values = samples(run)
+    by_point = {
+        (record.bench, record.params.get("interrupted")): values[f"{record.id} {record.bench}"]
+        for record in run.manifest.records
+        if record.status == "ok" and record.bench.startswith("irq/")
+    }
+    assert {bench for bench, _ in by_point} == {HANDLER, TASK, "irq/to-handler", "irq/to-task"}
+    raised_by_software = min(by_point["irq/to-handler", None])
+    for how in ("loop", "idle"):
+        handler, task = by_point[HANDLER, how], by_point[TASK, how]
+        assert len(handler) == len(task) == ROUNDS * PHASES
+        # The same phase meets the same state of the core: after the first round nothing is cold.
+        second, third = (handler[n * PHASES : (n + 1) * PHASES] for n in (1, 2))
+        assert second == third
+        assert all(late < woken for late, woken in zip(handler, task, strict=True))
+    loop = by_point[HANDLER, "loop"]
+    # The core ends an instruction of the loop, and takes the same way as a request by software.
+    assert abs(min(loop) - raised_by_software) <= 40
+
+
+def test_qemu_has_no_such_device(tmp_path: Path) -> None:
+    (run,) = measured(tmp_path, HANDLER, "--quick", "--target", "freertos/ibex@emulated")
+    (record,) = [record for record in run.manifest.records if record.bench == HANDLER]
+    assert record.status == "n/a"
+    assert record.reason == "this board has no device that raises the suite's interrupt"
