@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +43,7 @@ class Order:
     elf: bytes
     plan: str
     wait_states: Mapping[str, int]
+    flushed_caches: Sequence[str]
     silence_s: float  # after which the target counts as hung
     fresh: bool = False  # not from the worker's store
     given: bool = False  # an image of another build
@@ -133,7 +134,9 @@ def execute(order: Order) -> Played:
         elf = Elf(Path(scratch) / "image.elf")
         elf.path.write_bytes(order.elf)
         image = Image(elf, Path(scratch), _no_build(elf.sha256))
-        setup = Setup(wait_states=order.wait_states, fresh=order.fresh)
+        setup = Setup(
+            wait_states=order.wait_states, flushed_caches=order.flushed_caches, fresh=order.fresh
+        )
         real = make_target(order.target, order.instrument, image, setup)
         if order.given and isinstance(real, CountedProcess):
             real.keeper = None

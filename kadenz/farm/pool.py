@@ -172,6 +172,7 @@ class Executions:
             elf=self._elf,
             plan=plan_text(points),
             wait_states=job.setup.wait_states,
+            flushed_caches=job.setup.flushed_caches,
             silence_s=max(silence_s(job, point) for point in points),
             fresh=job.setup.fresh,
             given=isinstance(job.image, GivenImage),

@@ -77,6 +77,8 @@ class Setup:
     link: BoardLink = DEFAULT  # how a board is reached
     # Of memories of a simulated SoC, by name; those that are not named keep the board's.
     wait_states: Mapping[str, int] = field(default_factory=dict)
+    # Of a simulated core, emptied whenever a sample begins: "instructions", "data".
+    flushed_caches: Sequence[str] = ()
     isa: str = ""  # instruction set of the image, "": the board's first
     guest: Guest | None = None  # the kernel that boots, for tier guest
     program: GivenProgram | None = None  # of the user's, that the guest runs

@@ -133,6 +133,7 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
             setup.wait_states,
             scoped=instrument == "scope",
             watched=watch,
+            flushed=setup.flushed_caches,
         )
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.board.reach import reach
@@ -159,6 +160,16 @@ def check_instrument(name: TargetName, instrument: str) -> None:
         raise UsageError(
             f"{name} cannot be measured with the instrument `{instrument}`",
             remedy=f"It offers {', '.join(offered)}",
+        )
+
+
+def check_marks(setup: Setup, instrument: str) -> None:
+    """UsageError for caches that are to be emptied at marks which the instrument does not make."""
+    if setup.flushed_caches and instrument != "scope":
+        raise UsageError(
+            "--caches: the bench empties caches when it sees a sample begin, which the instrument "
+            f"`{instrument}` hides",
+            remedy="Add --instrument scope",
         )
 
 

@@ -32,6 +32,7 @@ from kadenz.lab.execution import (
     check_board,
     check_instrument,
     check_link,
+    check_marks,
     check_tools,
     image_of,
     make_target,
@@ -165,6 +166,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         setup.fresh = request.fresh
         for condition in conditions:
             condition.set_up(setup, name)
+        check_marks(setup, instrument)
         kernel = setup.guest.kernel if setup.guest is not None else None
         same = (v.image for v in variants if _same_image(v, name, instrument, setup))
         image = next(same, None)

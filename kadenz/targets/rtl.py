@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import IO
@@ -82,14 +82,17 @@ class RtlTarget(CountedProcess):
         *,
         scoped: bool,
         watched: Watched | None = None,
+        flushed: Sequence[str] = (),
     ) -> None:
-        """`watched`: record paths too, and its words along them."""
+        """`watched`: record paths too, and its words along them. `flushed`: caches that are emptied
+        whenever the scope's marks say that a sample begins: "instructions" or "data".
+        """
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_cores(tier.core, cores)
         rtl_core.check_image(tier.core, elf)
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
-        self._scoped, self.watched = scoped, watched
+        self._scoped, self.watched, self._flushed = scoped, watched, tuple(flushed)
         self._process: Process | None = None
         self._frames: IO[bytes] | None = None
         self.records: dict[int, scope.RecordSpans] = {}
@@ -187,6 +190,7 @@ class RtlTarget(CountedProcess):
 
     def _arguments(self) -> list[str]:
         arguments = ["--cores", str(self._cores), *machine_arguments(self._tier, self._wait)]
+        arguments += [word for cache in self._flushed for word in ("--flush", cache)]
         arguments += ["--cycle-limit", str(self._tier.cycle_limit)]
         return [*arguments, "--silence-limit", str(self._tier.silence_limit)]
 

@@ -61,6 +61,7 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     define: tuple[str, ...] = ()
     retires: bool = False  # the adapter shows each instruction that retires, in its cycle
     misses: bool = False  # the adapter counts the lines that the caches fetch, for the scope
+    flushes: bool = False  # the adapter can empty the caches
     # Files beside core.toml: wrapper, cells, visible signals.
     local_files: tuple[str, ...] = msgspec.field(name="own", default=())
     # The program beside core.toml that writes the Verilog, from sources in the package:

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mix.h"
 
-#include <string.h>
-
 #include "kadenz/suite.h"
 
 #define TEXT_BYTES 31u

@@ -19,7 +19,7 @@ from kadenz.errors import TargetFailed, UsageError
 from kadenz.farm.order import Order, Played, execute
 from kadenz.farm.pool import Pool, Remote
 
-ORDER = Order(TargetName("freertos", "stm32f4", "emulated"), "counter", b"", "end\n", {}, 1.0)
+ORDER = Order(TargetName("freertos", "stm32f4", "emulated"), "counter", b"", "end\n", {}, (), 1.0)
 EMULATOR = EmulatorEntry(name="qemu", version="10.0", arguments=[])
 PLAYED = Played(b"frames", None, "", {}, EMULATOR)
 

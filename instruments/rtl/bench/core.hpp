@@ -46,6 +46,12 @@ struct Retired {
     bool interrupts_on = false; /* mstatus.MIE before it */
 };
 
+/* The caches of a core that an order is for. */
+struct Caches {
+    bool instruction = false;
+    bool data = false;
+};
+
 /* Lines that have come into the caches, whether the core needed them in the end or not. */
 struct Misses {
     std::uint64_t instruction = 0;
@@ -82,6 +88,11 @@ class Core
     virtual Misses misses() const
     {
         return {};
+    }
+    /* Makes lines of its caches invalid. Both write through, so that nothing is lost. */
+    virtual void flush(Caches caches)
+    {
+        (void)caches;
     }
     /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */

@@ -17,6 +17,7 @@ constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0
 constexpr std::uint32_t LOCKS_BYTES = 32u * 4u;
 constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
 constexpr std::uint32_t LAST_MARK = 0xffffffffu;
+constexpr std::uint32_t BEGIN = 1u; /* KDZ_BEGIN of suite/include/kadenz/clock.h */
 constexpr std::uint32_t INSTRUCTION_MISSES = 2u, DATA_MISSES = 4u; /* columns of a trace */
 
 std::uint32_t word_of(const Request &request, std::uint32_t before)
@@ -158,6 +159,7 @@ void Machine::mark(std::uint32_t value)
     }
     put_event(now_, value);
     marks_++;
+    begun_ = begun_ || value == BEGIN;
     if (paths_ != nullptr) {
         paths_->marked(value, now_);
     }

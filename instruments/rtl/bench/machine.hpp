@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kadenz
@@ -100,6 +101,11 @@ class Machine
      * counted last if `with_misses`. */
     void watch(std::uint32_t address, std::FILE *file, bool with_misses);
     void end_watch();
+    /* Whether a sample began since the last call. */
+    bool take_begun()
+    {
+        return std::exchange(begun_, false);
+    }
     void counted(Misses misses)
     {
         misses_ = misses;
@@ -155,6 +161,7 @@ class Machine
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
     bool with_misses_ = false;
+    bool begun_ = false;
     Misses misses_;
     Paths *paths_ = nullptr;
 };

@@ -6,7 +6,7 @@
 //   bench --elf FILE --memory rom:0x80000000:0x40000:0 --memory ram:0x80040000:0x40000:0:shared
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
-//         [--paths FILE [--word A]...]
+//         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
@@ -55,6 +55,16 @@ void load_plan(const std::string &place, Machine &machine)
     std::copy(plan.begin(), plan.end(), memory->bytes.begin() + (address - memory->start));
 }
 
+Caches caches_of(const Arguments &arguments)
+{
+    Caches caches;
+    const auto range = arguments.equal_range("flush");
+    for (auto argument = range.first; argument != range.second; ++argument) {
+        (argument->second == "data" ? caches.data : caches.instruction) = true;
+    }
+    return caches;
+}
+
 class Bench
 {
   public:
@@ -68,6 +78,7 @@ class Bench
         if (arguments.count("plan") != 0) {
             load_plan(text(arguments, "plan"), machine);
         }
+        simulation_.flush_at_begin(caches_of(arguments));
         simulation_.reset(entry);
     }
 

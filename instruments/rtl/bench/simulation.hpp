@@ -61,6 +61,12 @@ class Simulation
         machine_.follow(&paths);
     }
 
+    /* Whenever a sample begins, each core starts with these caches empty. */
+    void flush_at_begin(Caches caches)
+    {
+        flushed_ = caches;
+    }
+
     /* Whether the cores count the lines of their caches. */
     bool counts_misses() const
     {
@@ -80,8 +86,12 @@ class Simulation
             paths_->retired(*cores_[0]->retired(), machine_.now());
         }
         machine_.cycle(requests_, answers_);
+        const bool begun = machine_.take_begun();
         for (unsigned i = 0; i < cores_.size(); i++) {
             cores_[i]->high(answers_[2 * i], answers_[2 * i + 1]);
+            if (begun) {
+                cores_[i]->flush(flushed_);
+            }
             asleep = asleep && cores_[i]->asleep();
         }
         clocked_++;
@@ -149,6 +159,7 @@ class Simulation
 
     Machine machine_;
     bool counts_misses_ = false;
+    Caches flushed_;
     Paths *paths_ = nullptr;
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Requests> requests_;

@@ -14,6 +14,8 @@ namespace
 constexpr int RESET_CYCLES = 8;
 constexpr unsigned WFI = 2;           /* of EnvCtrlEnum in the Verilog */
 constexpr unsigned LAST_OF_BURST = 7; /* Wishbone's CTI */
+constexpr unsigned LINES = 128;       /* of each cache */
+constexpr std::uint32_t TAG_VALID = 1u;
 
 class VexRiscv final : public Core
 {
@@ -81,6 +83,19 @@ class VexRiscv final : public Core
     Misses misses() const override
     {
         return misses_;
+    }
+
+    void flush(Caches caches) override
+    {
+        auto &inside = *core_.VexRiscv;
+        for (unsigned line = 0; line < LINES; line++) {
+            if (caches.instruction) {
+                inside.IBusCachedPlugin_cache__DOT__ways_0_tags[line] &= ~TAG_VALID;
+            }
+            if (caches.data) {
+                inside.dataCache_1__DOT__ways_0_tags[line] &= ~TAG_VALID;
+            }
+        }
     }
 
     /* Its clock runs on while it waits. */
