@@ -52,9 +52,6 @@ pub enum Abort {
     /// Outside the object's range.
     #[error("value range exceeded")]
     Range = 0x0609_0030,
-    /// A failure that no other code describes.
-    #[error("general error")]
-    General = 0x0800_0000,
     /// Not in this state of the device.
     #[error("cannot be transferred in the present device state")]
     State = 0x0800_0022,
