@@ -19,6 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use kadenz_record::{Begin, Dtype, End, EndLane, Map, Proof, Status, Writer};
+use kadenz_rt::process::await_end;
 use kadenz_segment::al::State;
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
@@ -224,10 +225,11 @@ impl Given {
             .spawn()
             .map_err(|source| system("start", source))?;
         thread::scope(|scope| {
-            let this = thread::current();
-            let ours = &ours;
-            let listener = scope.spawn(move || {
-                let said = last_words(ours);
+            let (this, ours, id) = (thread::current(), &ours, child.id());
+            let listener = scope.spawn(move || last_words(ours));
+            // Its output may end before Linux has its status, or long before it does.
+            scope.spawn(move || {
+                let _ = await_end(id);
                 this.unpark();
                 said
             });
@@ -243,7 +245,7 @@ impl Given {
 }
 
 /// How a child ended by itself; `None` if it still runs when it is to end. This thread sleeps until it is woken, by the
-/// ring or by the end of the child's output: looking now and then would disturb what is measured.
+/// ring or by the child's end: looking now and then would disturb what is measured.
 fn wait(child: &mut Child, patience: Duration, is_over: &AtomicBool) -> std::io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     while !is_over.load(Ordering::Relaxed) && begun.elapsed() < patience {
@@ -365,6 +367,20 @@ mod tests {
         let end = end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle });
         assert!(end.reason.starts_with("drive is in SafeOp when the first measured frame came, behind 10 others"));
         assert_eq!((end.status, end.lanes[0].taken), (Status::Failed, 100));
+    }
+
+    #[test]
+    fn a_program_that_ends_long_after_its_output_has_ended_by_itself() {
+        let folder = std::env::temp_dir().join(format!("kadenz-given-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::os::unix::fs::symlink("/bin/sh", folder.join("program")).unwrap();
+        let (interface, ring_interface) = ("a".into(), "b".into());
+        let built_in = BuiltIn::Terminals;
+        let given = Given { folder: folder.clone(), interface, ring_interface, built_in, realtime: false };
+        let arguments = ["-c", "echo over; exec >&- 2>&-; sleep 0.2; exit 3"].map(str::to_owned);
+        let (ended, said) = given.run("m", &arguments, Duration::from_secs(60), &AtomicBool::new(false)).unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
+        assert_eq!((ended.and_then(|status| status.code()), said.as_str()), (Some(3), "over\n"));
     }
 
     #[test]
