@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import msgspec
 
 from kadenz.config.board_link import Way
 from kadenz.config.model import FileModel
+from kadenz.config.params import Value
 
 _WORD = re.compile(r"[\w./=:+-]+", re.ASCII)
 _WORDS_MAX = 16  # WORDS_MAX of kernels/linux/guest/init.c
@@ -39,6 +41,7 @@ class HostTier(FileModel, kw_only=True, frozen=True):
     # For a program with a fieldbus: the network interface of its devices, and the file that
     # describes them. Empty: it has no bus.
     bus_interface_argument: str = ""
+    bus_second_argument: str = ""
     bus_layout_argument: str = ""
 
 
@@ -102,6 +105,22 @@ class OutputBit(FileModel, kw_only=True, frozen=True):
 
     address: Annotated[int, msgspec.Meta(ge=0)]  # logical, of its byte
     mask: Annotated[int, msgspec.Meta(ge=1, le=255)] = 1
+    # The address in records with a parameter that changes the ring: {"acquisition=second" = 0}.
+    moved: dict[str, Annotated[int, msgspec.Meta(ge=0)]] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a key of `moved` that is no parameter with a value."""
+        for key in self.moved:
+            if not all(key.partition("=")):
+                raise ValueError(f"`{key}` in `moved`: write a parameter and its value, `a=b`")
+
+    def address_in(self, params: Mapping[str, Value]) -> int:
+        """The address in a record with these parameters."""
+        for key, address in self.moved.items():
+            name, _, value = key.partition("=")
+            if str(params.get(name)) == value:
+                return address
+        return self.address
 
 
 class GuestProgram(FileModel, kw_only=True, frozen=True):

@@ -19,7 +19,7 @@ from kadenz.lab.job import Job
 from kadenz.lab.plan import LATENESS, RATE_BENCH, Point, plan_text
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.pulses import Pulses, Uneven, cycles, trains
-from kadenz.lab.session import Session
+from kadenz.lab.session import ANY_ADDRESS, Session
 from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
@@ -203,7 +203,7 @@ class Boots:
             elif self._is_given:
                 self._session.take_trains(*_cycles_of(self._session.waiting, departures))
             elif output is not None:
-                self._session.take_trains(trains(departures, output))
+                self._session.take_trains(trains(departures, output), bit=output)
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
         """Enters the rates that loads inside the guest reported; warns if rates are missing."""
@@ -253,7 +253,9 @@ class Boots:
         enter_warning(self._writer, code, message)
 
 
-def _cycles_of(waiting: Sequence[RecordEntry], departures: Departures) -> tuple[list[Pulses], str]:
+def _cycles_of(
+    waiting: Sequence[RecordEntry], departures: Departures
+) -> tuple[list[dict[int, Pulses]], str]:
     """The cycles of the program that was given, for its one record; or why there are none."""
     counted = [entry.params for entry in waiting if entry.bench == LATENESS]
     try:
@@ -263,7 +265,7 @@ def _cycles_of(waiting: Sequence[RecordEntry], departures: Departures) -> tuple[
         ]
     except Uneven as uneven:
         return [], str(uneven)
-    left = [train for train in seen if train.ns.size]
+    left = [{ANY_ADDRESS: train} for train in seen if train.ns.size]
     return left, "" if left else _NOT_LEFT
 
 

@@ -52,21 +52,29 @@ class Pulses:
     numbers: NDArray[np.int64]
 
 
-def trains(departures: Departures, bit: OutputBit) -> list[Pulses]:
-    """The pulses of an output, a train for each time that the master brought its ring up."""
-    times: list[list[int]] = []
-    is_high = False
+def trains(departures: Departures, bit: OutputBit) -> list[dict[int, Pulses]]:
+    """The pulses of an output, a train for each time that the master brought its ring up; by each
+    address that the output may have, where frames have that address."""
+    times: list[dict[int, list[int]]] = []
+    places = {bit.address, *bit.moved.values()}
+    high: set[int] = set()
     for ns, frame in zip(departures.ns.tolist(), departures.frames, strict=True):
         for datagram in datagrams(frame):
             if _begins(datagram):
                 if not times or times[-1]:
-                    times.append([])
-                is_high = False
-            level = _level(datagram, bit)
-            if level and not is_high and times:
-                times[-1].append(ns)
-            is_high = is_high if level is None else level
-    return [_train(np.array(train, np.uint64)) for train in times if train]
+                    times.append({})
+                high = set()
+            for address in places:
+                level = _level(datagram, address, bit.mask)
+                if level and address not in high and times:
+                    times[-1].setdefault(address, []).append(ns)
+                if level is not None:
+                    high = high | {address} if level else high - {address}
+    return [
+        {address: _train(np.array(train, np.uint64)) for address, train in seen.items()}
+        for seen in times
+        if seen
+    ]
 
 
 class Uneven(ValueError):
@@ -125,12 +133,12 @@ def _begins(datagram: Datagram) -> bool:
     return datagram.command == _BROADCAST_WRITE and datagram.address == _AL_CONTROL
 
 
-def _level(datagram: Datagram, bit: OutputBit) -> bool | None:
+def _level(datagram: Datagram, address: int, mask: int) -> bool | None:
     """The output's level in process data; None for a datagram without it."""
-    place = bit.address - datagram.address
+    place = address - datagram.address
     if datagram.command not in _LOGICAL_WRITE or not 0 <= place < len(datagram.data):
         return None
-    return bool(datagram.data[place] & bit.mask)
+    return bool(datagram.data[place] & mask)
 
 
 def _train(ns: NDArray[np.uint64]) -> Pulses:

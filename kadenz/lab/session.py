@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.config.board import OutputBit
 from kadenz.config.manifest import (
     CUT_OFF,
     INTERVAL,
@@ -34,6 +35,7 @@ _SPAN_MAX = 0xFFFFFFFF  # that a sample holds
 _TOO_LONG = "END came after more clock counts than 32 bits hold"
 # Lanes of a record of edges: when the frame left that orders the edge, and which edge it is.
 DEPARTURE = ("departure", "departure:cycle")
+ANY_ADDRESS = 0  # of a train that is not that of an output
 # Units of companions; all others are counts since the sample before.
 COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
@@ -184,9 +186,12 @@ class Session:
     def _is_tapped(self, entry: RecordEntry) -> bool:
         return self.tapped and entry.nature == "edges"
 
-    def take_trains(self, trains: Sequence[Pulses], damage: str = "") -> None:
+    def take_trains(
+        self, trains: Sequence[Mapping[int, Pulses]], damage: str = "", bit: OutputBit | None = None
+    ) -> None:
         """Enters the pulses that frames ordered into the records that waited for them, a train for
-        each that has an edge, and ends all. One without its train is invalid; `damage` says why."""
+        each that has an edge, and ends all. One without its train is invalid; `damage` says why.
+        A train is by the address of the output, which a record's parameters may move."""
         waiting, self._waiting = self._waiting, []
         stamped = [entry.id for entry, end, _ in waiting if self._has_edges(entry, end)]
         differs = (
@@ -196,7 +201,8 @@ class Session:
         missing = Ending("invalid", damage or differs)
         by_record = dict(zip(stamped, trains, strict=False)) if len(trains) == len(stamped) else {}
         for entry, end, ending in waiting:
-            train = by_record.get(entry.id)
+            address = bit.address_in(entry.params) if bit is not None else ANY_ADDRESS
+            train = by_record.get(entry.id, {}).get(address)
             if train is not None:
                 self._take_train(entry, train)
             ends = ending if ending.status != "ok" else _as_seen(end, train, missing)

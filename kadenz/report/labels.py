@@ -240,6 +240,7 @@ _VALUE_LABELS: dict[str, dict[Value, str]] = {
     "policy": {"fifo": "", "round-robin": "round robin"},
     "timer": {"sleep": ""},
     "soft_timer": {0: "", 1: "paced by timerfd"},
+    "acquisition": {"same": "", "second": "second acquisition"},
     "context": {"none": "", "cheap": "cheap context", "full": "full context"},
     "stop_above_us": {0: ""},
     "trace": {0: "", 1: ""},

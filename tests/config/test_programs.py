@@ -26,6 +26,7 @@ def test_every_option_of_the_table_is_one_of_the_program(board: str) -> None:
         host.no_realtime_argument,
         host.idle_states_argument,
         host.bus_interface_argument,
+        host.bus_second_argument,
         host.bus_layout_argument,
     ):
         field = option.lstrip("-").replace("-", "_")

@@ -97,6 +97,31 @@ def test_edges_show_the_rate_of_the_terminals_clock(tmp_path: Path) -> None:
 
 
 @pytest.mark.machine
+def test_a_second_program_reads_the_stamps_of_a_ring_of_its_own(tmp_path: Path) -> None:
+    answer = kadenz(
+        *("run", "ethercat/edge-jitter", "--target", INDY7, "--output", tmp_path),
+        *("--set", "acquisition=second", "--set", "samples=3000"),
+    )
+    kept_time(answer)
+    run = runs_in(tmp_path)[INDY7]
+    (record,) = [r for r in run.manifest.records if r.bench == "ethercat/edge-jitter"]
+    assert (record.status, record.params["acquisition"]) == ("ok", "second"), record.reason
+    (lane,) = record.series
+    times, numbers = (
+        run.samples(record, lane),
+        run.samples(record, record.companions(lane)["cycle"]),
+    )
+    assert lane.taken > 1500
+    # The clock of the second ring is 200 ppm fast: 600 µs in three seconds, more than wake-ups are
+    # late.
+    late = times - numbers * 1e6
+    blocks = np.array_split(np.arange(late.size), late.size // 50)
+    earliest = [block[late[block].argmin()] for block in blocks]
+    rate_ppm = np.polyfit(numbers[earliest] * 1e6, late[earliest], 1)[0] * 1e6
+    assert rate_ppm == pytest.approx(200.0, abs=50.0)
+
+
+@pytest.mark.machine
 def test_a_traced_motion_has_a_timeline_of_its_tasks_and_frames(tmp_path: Path) -> None:
     answer = kadenz("trace", "motion", "--target", INDY7, "--output", tmp_path)
     kept_time(answer)

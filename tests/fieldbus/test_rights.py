@@ -172,10 +172,10 @@ BOTH = "motion/frame-time id=1 samples=100\nethercat/edge-jitter id=2 samples=60
     ("arguments", "plan", "kept", "kept_of_ring"),
     [
         (["run", "--segment", "veth", "--duration", "60", "--no-realtime"], "", (), ()),
-        (["run", "--segment", "veth", "--duration", "60"], "", REAL_TIME, LOCKING),
-        (["edge", "--segment", "veth", "--edges", "60000"], "", REAL_TIME, LOCKING),
-        (["lab"], MOTION, REAL_TIME, LOCKING),
-        (["lab"], EDGES, REAL_TIME, LOCKING),
+        (["run", "--segment", "veth", "--duration", "60"], "", REAL_TIME, REAL_TIME),
+        (["edge", "--segment", "veth", "--edges", "60000"], "", REAL_TIME, REAL_TIME),
+        (["lab"], MOTION, REAL_TIME, REAL_TIME),
+        (["lab"], EDGES, REAL_TIME, REAL_TIME),
     ],
 )
 def test_motion_and_its_ring_run_without_rights(
@@ -194,7 +194,7 @@ def test_motion_and_its_ring_run_without_rights(
 def test_a_plan_of_two_buses_gives_up_its_rights_once_the_last_is_open(motion: Motion) -> None:
     process = motion("lab", plan=BOTH)
     wait_for(lambda: cycles(process))
-    assert rights_of([ring_of(process)]) == {without(NOBODY, *LOCKING)}
+    assert rights_of([ring_of(process)]) == {without(NOBODY, *REAL_TIME)}
     # A thread of the master library stays, which loses every capability.
     wanted = {without(NOBODY, *REAL_TIME), without(NOBODY)}
     wait_for(lambda: process.poll() is not None or rights_of([process.pid]) <= wanted)

@@ -31,12 +31,18 @@ def run_of(
     load: str = "",
     fresh: bool = False,
     soft_timer: int = 0,
+    acquisition: tuple[str, ...] = ("same",),
 ) -> Run:
-    """One boot with a pulse train for each phase, in µs."""
+    """One boot with a pulse train for each acquisition and phase, in µs."""
     benchmark = Benchmark(
         name="ethercat/edge-jitter",
         samples=N,
-        params={"period_us": 1000, "phase_us": [*phases], "soft_timer": soft_timer},
+        params={
+            "period_us": 1000,
+            "phase_us": [*phases],
+            "soft_timer": soft_timer,
+            "acquisition": [*acquisition],
+        },
     )
     result = measured(
         text, output, benchmark=benchmark, disturbance=disturbance, load=load, fresh=fresh
@@ -133,3 +139,20 @@ def test_a_timer_in_a_soft_interrupt_paces_every_pulse(tmp_path: Path) -> None:
     assert (paced.params["soft_timer"], slept.params["soft_timer"]) == (1, 0)
     assert np.abs(lateness(soft, paced)).max() < 20_000
     assert not np.array_equal(times(soft, paced, "departure"), times(sleep, slept, "departure"))
+
+
+def test_a_second_program_reads_every_stamp_from_a_ring_of_its_own(tmp_path: Path) -> None:
+    """As in cereia2011: a terminal with a free clock on a second ring, polled by another program."""
+    run = run_of(RT, tmp_path, 500, acquisition=("second", "same"))
+    second, same = records(run)
+    assert [record.params["acquisition"] for record in (second, same)] == ["second", "same"]
+    # Edges of the output and stamps that were read are as many: every lane is whole.
+    inside, outside = times(run, second, "rising"), times(run, second, "departure")
+    # The clock of the second ring is 200 ppm off, that of the first one 37.
+    slope = np.polyfit(outside, inside, 1)[0] - 1
+    assert abs(slope - 200e-6) < 20e-6
+    slope = np.polyfit(times(run, same, "departure"), times(run, same, "rising"), 1)[0] - 1
+    assert abs(slope - 37e-6) < 20e-6
+    # The measured master is not the later for it.
+    assert np.abs(lateness(run, second)).max() < 20_000
+    assert np.abs(lateness(run, same)).max() < 20_000

@@ -36,6 +36,28 @@ def test_interface_and_layout_reach_the_targets_program(tmp_path: Path) -> None:
     assert BusChoice().variants(INDY7) == []
 
 
+def test_the_second_interface_reaches_the_program_and_stands_beside_the_first() -> None:
+    setup = Setup()
+    (bus,) = BusChoice(Bus("eth1", second="eth2")).variants(INDY7)
+    bus.set_up(setup, INDY7)
+    assert setup.arguments == ["--interface", "eth1", "--second-interface", "eth2"]
+    assert str(bus) == "--bus interface=eth1,second=eth2"
+    assert [(entry.kind, entry.value) for entry in bus.entries] == [("interface", "eth1 and eth2")]
+
+
+@pytest.mark.parametrize(
+    ("bus", "what", "remedy"),
+    [
+        (Bus(second="eth2"), "only the second interface is named", "interface=NAME,second=NAME"),
+        (Bus("eth1", second="eth1"), "both rings are at the same interface", "two network cards"),
+    ],
+)
+def test_two_rings_need_two_interfaces(bus: Bus, what: str, remedy: str) -> None:
+    with pytest.raises(UsageError, match=what) as wrong:
+        BusChoice(bus).check([INDY7])
+    assert remedy in wrong.value.remedy
+
+
 def test_the_layouts_digest_is_a_setting_of_the_run(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_bytes(b"a = 1\n")

@@ -12,7 +12,7 @@ from kadenz.config.manifest import RecordEntry
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
-from kadenz.lab.session import Session
+from kadenz.lab.session import ANY_ADDRESS, Session
 from kadenz.store import RunWriter, read_run
 from kadenz.wire.records import Ending
 from tests.store.manifests import manifest
@@ -46,7 +46,7 @@ def records(
                 session.values(number, 0, np.arange(3, dtype=np.uint32))
                 session.values(number, 1, np.arange(3, dtype=np.uint32))
             session.closed(opening, end(taken=3 if verdict.status == "ok" else 0), verdict)
-        session.take_trains(trains, damage)
+        session.take_trains([{ANY_ADDRESS: each} for each in trains], damage)
         kept = writer.finish()
     return {record.id: record for record in read_run(kept).manifest.records}
 
@@ -62,7 +62,8 @@ def given(folder: Path, counted: int, left: list[int]) -> RecordEntry:
         )
         session.opened(opening)
         session.closed(opening, end(taken=counted), OK)
-        session.take_trains([train(left)] if left else [], "" if left else "none left the card")
+        seen = [{ANY_ADDRESS: train(left)}] if left else []
+        session.take_trains(seen, "" if left else "none left the card")
         kept = writer.finish()
     return read_run(kept).manifest.records[0]
 

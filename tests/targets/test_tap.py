@@ -60,7 +60,7 @@ def due(count: int) -> NDArray[np.int64]:
 
 def only(departures: Departures) -> Pulses:
     (train,) = trains(departures, BIT)
-    return train
+    return train[BIT.address]
 
 
 def test_a_pulse_that_is_late_by_more_than_a_period_keeps_its_number() -> None:
@@ -80,7 +80,26 @@ def test_a_pulse_that_was_never_ordered_leaves_a_hole() -> None:
 def test_every_bring_up_begins_a_train_of_its_own() -> None:
     first, second = ordered(due(20)), ordered(due(30) + 10**9)
     both = Departures(np.concatenate((first.ns, second.ns)), first.frames + second.frames)
-    assert [train.numbers.size for train in trains(both, BIT)] == [20, 30]
+    assert [train[BIT.address].numbers.size for train in trains(both, BIT)] == [20, 30]
+
+
+def test_an_output_that_a_parameter_moves_has_its_train_at_either_address() -> None:
+    bit = OutputBit(address=19, moved={"acquisition=second": 0})
+    first = ordered(due(20))
+    alone = [frame(datagram(LRW, 0, bytes([level]))) for level in (1, 0)] * 30
+    second_ns = np.arange(61, dtype=np.uint64) + np.uint64(10**9)
+    both = Departures(
+        np.concatenate((first.ns, second_ns)), [*first.frames, BRING_UP, *alone]
+    )
+    with_input, without = trains(both, bit)
+    assert with_input[bit.address_in({"acquisition": "same"})].numbers.size == 20
+    assert {at: train.numbers.size for at, train in without.items()} == {0: 30}
+    assert bit.address_in({"acquisition": "second"}) == 0
+
+
+def test_a_key_that_moves_an_output_is_a_parameter_and_its_value() -> None:
+    with pytest.raises(ValueError, match="`acquisition` in `moved`"):
+        OutputBit(address=19, moved={"acquisition": 0})
 
 
 def test_an_output_that_stays_high_is_no_second_pulse() -> None:

@@ -2,14 +2,14 @@
 //! What the program has without a file: layouts, each with the ring that `--segment`, `lab` and `ring` simulate for it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::Fault;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
-use kadenz_segment::settings::RingFile;
+use kadenz_segment::settings::{Kind, RingFile};
 
 use crate::layout::{Layout, LayoutError};
 use crate::robot::Robot;
@@ -60,12 +60,40 @@ impl BuiltIn {
 
     /// The ring with these faults, each as `kind@moment=value,…`; the robot is behind the drives where there are any.
     pub fn segment<T: AsRef<str>>(self, faults: &[T]) -> Result<Segment, SegmentError> {
-        let name = format!("{self}-ring (built in)");
-        let path = Path::new(&name);
-        let file = RingFile::parse(self.ring_text(), path)?;
+        let (file, path) = self.ring_file()?;
+        self.build(&file, &path, faults)
+    }
+
+    /// The ring without its stamping input, and a second one that has it: its signal is the output of the first. The faults
+    /// are those of the first ring.
+    pub fn two_segments<T: AsRef<str>>(self, faults: &[T]) -> Result<(Segment, Segment), SegmentError> {
+        let (mut file, path) = self.ring_file()?;
+        file.device.retain(|device| device.kind != Kind::DigitalInput);
+        let names: Vec<_> = file.device.iter().map(|device| device.name.clone()).collect();
+        let wires = std::mem::take(&mut file.wire);
+        let (inside, between): (Vec<_>, Vec<_>) = wires.into_iter().partition(|wire| {
+            wire.to.rsplit_once('.').is_some_and(|(device, _)| names.iter().any(|name| name == device))
+        });
+        file.wire = inside;
+        let mut first = self.build(&file, &path, faults)?;
+        let path = Path::new("acquisition-ring (built in)");
+        let mut second = Ring::new(&RingFile::parse(include_str!("../layouts/acquisition-ring.toml"), path)?, path)?;
+        for wire in between {
+            let lead = first.ring_mut().lead_out(&wire.from)?;
+            second.lead_in(lead, &wire.to, wire.delay_ns)?;
+        }
+        Ok((first, Segment::new(second)))
+    }
+
+    fn ring_file(self) -> Result<(RingFile, PathBuf), SegmentError> {
+        let path = PathBuf::from(format!("{self}-ring (built in)"));
+        Ok((RingFile::parse(self.ring_text(), &path)?, path))
+    }
+
+    fn build<T: AsRef<str>>(self, file: &RingFile, path: &Path, faults: &[T]) -> Result<Segment, SegmentError> {
         let ring = match self {
-            Self::Indy7 => Ring::with_plant(&file, path, Box::new(Robot::default()))?,
-            Self::Terminals => Ring::new(&file, path)?,
+            Self::Indy7 => Ring::with_plant(file, path, Box::new(Robot::default()))?,
+            Self::Terminals => Ring::new(file, path)?,
         };
         let mut segment = Segment::new(ring);
         let faults = faults.iter().map(|text| Fault::from_argument(text.as_ref())).collect::<Result<Vec<_>, _>>()?;

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::built_in::BuiltIn;
+use crate::edge::Acquisition;
 use crate::task::Movement;
 
 /// Six-axis motion control over EtherCAT in four real-time tasks, on a simulated ring or on real drives.
@@ -29,6 +30,9 @@ pub enum Command {
     Lab(LabArgs),
     /// Simulates the ring on an interface, for a master elsewhere.
     Ring(RingArgs),
+    /// Polls the second ring of `--acquisition second`; `edge` and `lab` start it.
+    #[command(hide = true)]
+    Acquire(AcquireArgs),
 }
 
 /// Where the simulated ring is.
@@ -122,6 +126,49 @@ pub struct EdgeArgs {
     /// Releases by a timer that expires in a soft interrupt (timerfd), not by a sleep.
     #[arg(long)]
     pub soft_timer: bool,
+    /// Who reads the stamps: this master from its own ring, or a second program from a ring of its own.
+    #[arg(long, value_enum, value_name = "WHO", default_value_t)]
+    pub acquisition: Acquisition,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub second: SecondArgs,
+}
+
+/// Where the second ring is.
+#[derive(Debug, Default, Args)]
+pub struct SecondArgs {
+    /// Real input terminal of `acquisition=second`, behind this network interface.
+    #[arg(long, value_name = "NAME", requires = "interface")]
+    pub second_interface: Option<String>,
+    /// Simulated second ring, beside the one that is simulated on this interface.
+    #[arg(long, value_name = "NAME", hide = true, conflicts_with = "second_interface")]
+    pub second_beside: Option<String>,
+}
+
+/// Options of `acquire`.
+#[derive(Debug, Args)]
+pub struct AcquireArgs {
+    /// Real terminal behind this network interface.
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// Simulated ring, beside the one that is simulated on this interface.
+    #[arg(long, value_name = "NAME", required_unless_present = "interface", conflicts_with = "interface")]
+    pub beside: Option<String>,
+    /// Devices [default: the built-in layout].
+    #[arg(long, value_name = "FILE.toml")]
+    pub layout: Option<PathBuf>,
+    /// Built-in layout.
+    #[arg(long, value_enum, value_name = "NAME", default_value_t, conflicts_with = "layout")]
+    pub built_in: BuiltIn,
+    /// Edges for which there is room.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    pub edges: usize,
+    /// Processor to run on.
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// Run without SCHED_FIFO and locked memory.
+    #[arg(long)]
+    pub no_realtime: bool,
 }
 
 /// Options of `lab`: a plan on standard input, frames on standard output.
@@ -136,6 +183,9 @@ pub struct LabArgs {
     /// Interface on which the ring of --given is simulated.
     #[arg(long, value_name = "NAME", requires = "given")]
     pub ring_interface: Option<String>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub second: SecondArgs,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: CommonArgs,

@@ -75,9 +75,8 @@ struct Count {
 
 impl Count {
     fn of(wanted: &Wanted) -> Self {
-        let value = |name: &str, initial| {
-            wanted.params.get(name).and_then(|value| u64::try_from(*value).ok()).unwrap_or(initial)
-        };
+        let value =
+            |name: &str, initial| wanted.number(name).and_then(|value| u64::try_from(value).ok()).unwrap_or(initial);
         Self {
             skip: value("skip", SKIP as u64),
             frames: value("frames", 1).max(1),
@@ -231,7 +230,6 @@ impl Given {
             scope.spawn(move || {
                 let _ = await_end(id);
                 this.unpark();
-                said
             });
             let ended = wait(&mut child, patience, is_over);
             let _ = child.kill();
@@ -285,7 +283,7 @@ fn begin(wanted: &Wanted, count: Count) -> Begin {
         lanes: vec![LANE.into()],
         dtype: Dtype::F8,
         unit: "ns".into(),
-        params: params.map(|(name, value)| (name.to_owned(), value as i64)).into(),
+        params: params.map(|(name, value)| (name.to_owned(), (value as i64).into())).into(),
         ranks: Map::new(),
     }
 }
@@ -331,7 +329,7 @@ mod tests {
     use super::*;
 
     fn wanted(samples: u64, params: &[(&str, i64)]) -> Wanted {
-        let params = params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
         Wanted { record: 7, bench: LATENESS.into(), params, samples }
     }
 

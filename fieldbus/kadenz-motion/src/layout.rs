@@ -65,6 +65,9 @@ pub struct Layout {
     /// Terminals of the edge workload.
     #[serde(default)]
     pub edge: Option<EdgeLayout>,
+    /// The input terminal of the edge workload on a ring of its own.
+    #[serde(default)]
+    pub acquisition: Option<AcquisitionLayout>,
 }
 
 /// Cycle and distributed clocks.
@@ -207,6 +210,18 @@ pub struct EdgeLayout {
     /// Digital output terminal, position in the ring; its first bit is used.
     pub output_device: usize,
     /// Input terminal with time stamps, position in the ring.
+    pub input_device: usize,
+    /// Byte of the 16-bit edge counter in its inputs.
+    pub count_byte: usize,
+    /// Byte of the 64-bit time of the last rising edge, ns.
+    pub rising_byte: usize,
+}
+
+/// The input terminal that another program reads, on a second ring.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AcquisitionLayout {
+    /// Input terminal with time stamps, position in the second ring.
     pub input_device: usize,
     /// Byte of the 16-bit edge counter in its inputs.
     pub count_byte: usize,

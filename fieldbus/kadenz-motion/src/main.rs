@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 
 use clap::Parser;
 use kadenz_motion::bus::{Socket, Wire};
-use kadenz_motion::cli::{BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, RingArgs, RunArgs, SegmentKind};
+use kadenz_motion::cli::{
+    AcquireArgs, BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, RingArgs, RunArgs, SecondArgs, SegmentKind,
+};
 use kadenz_motion::console;
 use kadenz_motion::edge::{edge, EdgeOptions};
 use kadenz_motion::error::MotionError;
@@ -20,7 +22,8 @@ use kadenz_motion::record::{hello, MotionRecords, Wanted};
 use kadenz_motion::run::{cycles_for, motion, require_axes, settings, RunOptions};
 use kadenz_motion::simulation::{simulate, InProcess, RingOptions, RingProcess};
 use kadenz_motion::task::{Movement, StopCategory};
-use kadenz_record::{Map, Writer};
+use kadenz_record::{Map, RecordError, Writer};
+use kadenz_rt::cable::Cable;
 use kadenz_rt::rights::{self, Still};
 use kadenz_rt::{Clock, IdleStatesOff};
 
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         Command::Edge(arguments) => edge_run(&arguments),
         Command::Lab(arguments) => lab(&arguments),
         Command::Ring(arguments) => ring(&arguments),
+        Command::Acquire(arguments) => poll(&arguments),
     };
     match result {
         Ok(code) => code,
@@ -189,18 +193,89 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     Ok(ExitCode::FAILURE)
 }
 
-fn edge_options(common: &CommonArgs, edges: u64, phase_us: u64, soft_timer: bool) -> EdgeOptions {
-    EdgeOptions { edges, phase_us, soft_timer, cpu: processor(common), realtime: !common.no_realtime }
+/// Options of a pulse train that a plan asks for.
+fn edge_options(common: &CommonArgs, point: &Wanted) -> EdgeOptions {
+    EdgeOptions {
+        edges: point.samples,
+        phase_us: point.number("phase_us").and_then(|phase| u64::try_from(phase).ok()).unwrap_or(0),
+        soft_timer: point.number("soft_timer").is_some_and(|chosen| chosen != 0),
+        acquisition: Acquisition::of(point),
+        cpu: processor(common),
+        realtime: !common.no_realtime,
+    }
+}
+
+const TWO_INTERFACES: &str =
+    "acquisition=second needs two interfaces with real terminals: the ring of the output, and \
+                              that of the stamping input. `kadenz run` takes them as --bus interface=NAME,second=NAME, \
+                              kadenz-motion as --interface and --second-interface";
+const TWO_PROCESSES: &str =
+    "acquisition=second needs a ring in a process of its own: use --segment veth, not --segment in-process";
+
+/// Whether there can be a second ring; the error is what it lacks.
+fn second_ring(bus: &BusArgs, second: &SecondArgs, layout: &Layout) -> Result<(), &'static str> {
+    match (&bus.interface, bus.segment) {
+        _ if layout.acquisition.is_none() => Err(NO_TABLE),
+        (Some(_), _) if second.second_interface.is_none() && second.second_beside.is_none() => Err(TWO_INTERFACES),
+        (None, Some(SegmentKind::InProcess)) => Err(TWO_PROCESSES),
+        _ => Ok(()),
+    }
+}
+
+/// Starts the program that polls the second ring, where the stamps are read there. The simulated one is beside the ring
+/// that answers on an interface.
+fn program(
+    options: &EdgeOptions,
+    second: &SecondArgs,
+    ring: Option<&RingProcess>,
+    common: &CommonArgs,
+) -> Result<Option<Program>, MotionError> {
+    if options.acquisition == Acquisition::Same {
+        return Ok(None);
+    }
+    let mut arguments = Vec::new();
+    let mut add = |name: &str, value: String| arguments.extend([name.to_owned(), value]);
+    let beside = second.second_beside.clone().or_else(|| ring.map(|ring| ring.answers_on().to_owned()));
+    match (&second.second_interface, beside) {
+        (Some(interface), _) => add("--interface", interface.clone()),
+        (None, Some(interface)) => add("--beside", interface),
+        (None, None) => return Err(MotionError::Usage(TWO_INTERFACES.into())),
+    }
+    match &common.layout {
+        Some(layout) => add("--layout", layout.display().to_string()),
+        None => add("--built-in", common.built_in.to_string()),
+    }
+    // Pulses that follow each other closely are read as one, so there are never more stamps than pulses.
+    add("--edges", (options.edges + 1024).to_string());
+    if let Some(cpu) = options.cpu {
+        add("--cpu", cpu.to_string());
+    }
+    if !options.realtime {
+        arguments.push("--no-realtime".into());
+    }
+    Program::start(&arguments).map(Some)
 }
 
 fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
-    let common = &arguments.common;
+    let (common, bus) = (&arguments.common, &arguments.bus);
     let layout = layout(common)?;
+    if arguments.acquisition == Acquisition::Second {
+        second_ring(bus, &arguments.second, &layout).map_err(|what| MotionError::Usage(what.into()))?;
+    }
     let output = output(common)?;
     speak(common);
-    let (wire, ring) = open(&arguments.bus, common)?;
+    let edges = EdgeOptions {
+        edges: arguments.edges,
+        phase_us: arguments.phase_us,
+        soft_timer: arguments.soft_timer,
+        acquisition: arguments.acquisition,
+        cpu: processor(common),
+        realtime: !common.no_realtime,
+    };
+    let (wire, ring) = open(bus, common)?;
+    let program = program(&edges, &arguments.second, ring.as_ref(), common)?;
     let mut writer = Writer::new(output)?;
-    let options = options(common, transport(&arguments.bus));
+    let options = options(common, transport(bus));
     give_up_rights(common);
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let edges = edge_options(common, arguments.edges, arguments.phase_us, arguments.soft_timer);
@@ -211,18 +286,40 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     Ok(if report.missed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Polls the second ring until standard input ends.
+fn poll(arguments: &AcquireArgs) -> Result<ExitCode, MotionError> {
+    console::speak(true);
+    console::panics_in_a_line();
+    let layout = arguments.layout.as_deref().map_or_else(|| arguments.built_in.layout(), Layout::load)?;
+    let options = AcquireOptions { edges: arguments.edges, cpu: arguments.cpu, realtime: !arguments.no_realtime };
+    match (&arguments.interface, &arguments.beside) {
+        (Some(interface), _) => acquire(Socket::open(interface)?, &layout, options)?,
+        (None, beside) => {
+            let beside = beside.as_deref().unwrap_or_default();
+            let cable = Cable::plug(&cable_of(beside)).map_err(|source| MotionError::System {
+                action: format!("reach the second ring beside {beside}"),
+                source,
+                remedy: "A ring of this version is to be simulated there: `kadenz-motion ring --interface NAME`",
+            })?;
+            acquire(cable, &layout, options)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Executes a plan of the lab: the clock, then one motion for all records wanted of it, then the edges.
 fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
     let layout = layout(common)?;
     let output = output(common)?;
     let given = given(arguments);
-    let plan = Plan::read(io::stdin().lock(), &layout, given.is_some())?;
-    speak(common);
     let bus = BusArgs {
         segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
         interface: arguments.interface.clone(),
     };
+    let second = second_ring(&bus, &arguments.second, &layout);
+    let plan = Plan::read(io::stdin().lock(), &layout, given.is_some(), second)?;
+    speak(common);
     let options = options(common, transport(&bus));
     let mut writer = Writer::new(output)?;
     let mut settings = all_settings(&options, &layout, common);
@@ -252,6 +349,8 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
     }
     for (place, point) in plan.edges.iter().enumerate() {
         let (wire, ring) = open(&bus, common)?;
+        let edges = edge_options(common, point);
+        let program = program(&edges, &arguments.second, ring.as_ref(), common)?;
         if place + 1 == plan.edges.len() {
             give_up_rights(common);
         }

@@ -3,10 +3,10 @@
 
 use std::io::{BufRead, Write};
 
-use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Bench, Dtype, End, EndLane, Map, Param, Proof, RecordError, Status, Value, Writer};
 use kadenz_rt::now_ns;
 
-use crate::edge::{EDGE_JITTER, PERIOD_US};
+use crate::edge::{Acquisition, ACQUISITION, EDGE_JITTER, PERIOD_US};
 use crate::error::MotionError;
 use crate::given::{self, LATENESS};
 use crate::layout::Layout;
@@ -40,6 +40,8 @@ pub struct Plan {
     pub refused: Vec<(Wanted, Refusal)>,
     /// Every benchmark, each with whether the layout has the devices for it.
     catalog: Vec<Bench>,
+    /// Why there is no second ring.
+    second: Option<&'static str>,
 }
 
 /// Why a record is not measured.
@@ -53,9 +55,14 @@ pub enum Refusal {
 
 impl Plan {
     /// Reads a plan until its line `end`. What the layout has no devices for is not applicable, and next to a program
-    /// that is given nothing else is.
-    pub fn read(input: impl BufRead, layout: &Layout, is_given: bool) -> Result<Self, MotionError> {
-        let mut plan = Self { catalog: catalog(layout, is_given), ..Self::default() };
+    /// that is given nothing else is. Without a second ring, `second` says why.
+    pub fn read(
+        input: impl BufRead,
+        layout: &Layout,
+        is_given: bool,
+        second: Result<(), &'static str>,
+    ) -> Result<Self, MotionError> {
+        let mut plan = Self { catalog: catalog(layout, is_given), second: second.err(), ..Self::default() };
         for line in input.lines() {
             let line = line.map_err(|source| MotionError::System {
                 action: "read the plan".into(),
@@ -75,6 +82,9 @@ impl Plan {
     fn add(&mut self, wanted: Wanted) {
         if let Some(refusal) = refusal(&wanted, &self.catalog) {
             return self.refused.push((wanted, refusal));
+        }
+        if let Some(reason) = self.second.filter(|_| Acquisition::of(&wanted) == Acquisition::Second) {
+            return self.refused.push((wanted, Refusal::Unknown(reason.into())));
         }
         match wanted.bench.as_str() {
             RESOLUTION | READ_COST | MONOTONIC => self.clock.push(wanted),
@@ -173,14 +183,20 @@ fn point(line: &str) -> Result<Wanted, MotionError> {
     let bad = |what: &str| MotionError::Usage(format!("plan line `{line}`: {what}. Write `bench id=1 samples=1000 …`"));
     let mut words = line.split_whitespace();
     let bench = words.next().unwrap_or_default().to_owned();
-    let mut params = Map::new();
+    let mut params: Map<Value> = Map::new();
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| bad(&format!("`{word}` is not key=value")))?;
-        let value: i64 = value.parse().map_err(|_| bad(&format!("`{value}` is not a whole number")))?;
+        let is_word = value.starts_with(|first: char| first.is_ascii_lowercase());
+        let value = match value.parse() {
+            Ok(number) => Value::Number(number),
+            Err(_) if is_word => Value::Word(value.into()),
+            Err(_) => return Err(bad(&format!("`{value}` is neither a whole number nor a word"))),
+        };
         params.insert(key.to_owned(), value);
     }
     let mut take = |key: &str, most: i64| {
         let value = params.shift_remove(key).ok_or_else(|| bad(&format!("`{key}` is missing")))?;
+        let value = value.number().ok_or_else(|| bad(&format!("{key} = {value} is not a whole number")))?;
         if (0..=most).contains(&value) {
             Ok(value as u64)
         } else {
@@ -206,17 +222,24 @@ fn refusal(wanted: &Wanted, catalog: &[Bench]) -> Option<Refusal> {
 fn misfit(wanted: &Wanted, bench: &Bench) -> Option<String> {
     let name = wanted.bench.as_str();
     for (key, value) in &wanted.params {
-        let Some((.., low, high)) = bench.params.iter().find(|(known, ..)| known == key) else {
-            let known: Vec<_> = bench.params.iter().map(|(known, ..)| known.as_str()).collect();
+        let Some(param) = bench.params.iter().find(|known| known.name() == key) else {
+            let known: Vec<_> = bench.params.iter().map(Param::name).collect();
             let known = if known.is_empty() { "It takes none".into() } else { format!("Known: {}", known.join(", ")) };
             return Some(format!("{name}: unknown parameter `{key}`. {known}"));
         };
-        if !(low..=high).contains(&value) {
-            return Some(format!("{name}: {key} = {value} is out of range. It takes {low} to {high}"));
+        match (param, value) {
+            (Param::Number(.., low, high), Value::Number(number)) if (low..=high).contains(&number) => {}
+            (Param::Words(.., words), Value::Word(word)) if words.contains(word) => {}
+            (Param::Number(.., low, high), _) => {
+                return Some(format!("{name}: {key} = {value} is out of range. It takes {low} to {high}"));
+            }
+            (Param::Words(.., words), _) => {
+                return Some(format!("{name}: {key} = {value} is none of its words: {}", words.join(", ")));
+            }
         }
     }
     match wanted.period_us() {
-        Some(period_us) if wanted.params.get("period_us").is_none_or(|asked| *asked == period_us) => None,
+        Some(period_us) if wanted.number("period_us").is_none_or(|asked| asked == period_us) => None,
         Some(period_us) => {
             Some(format!("{name}: its period_us is {period_us} with these parameters: {:?}", wanted.params))
         }
@@ -241,7 +264,7 @@ fn lack(name: &str, layout: &Layout, is_given: bool) -> &'static str {
 
 /// The known benchmarks, and which of them this layout has no devices for.
 fn catalog(layout: &Layout, is_given: bool) -> Vec<Bench> {
-    let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[(&str, i64, i64, i64)]| Bench {
+    let bench = |name: &str, begins: &str, ends: &str, source: &str, params: &[Param]| Bench {
         name: name.into(),
         begins: begins.into(),
         ends: ends.into(),
@@ -256,22 +279,28 @@ fn catalog(layout: &Layout, is_given: bool) -> Vec<Bench> {
         .into(),
         available: lack(name, layout, is_given).is_empty(),
         reason: lack(name, layout, is_given).into(),
-        params: params.iter().map(|(name, first, low, high)| ((*name).to_owned(), *first, *low, *high)).collect(),
+        params: params.to_vec(),
     };
-    let task = [("priority", 90, 70, 95), ("period_us", 1000, 1000, 100_000)];
+    let number = |name: &str, first, low, high| Param::Number(name.to_owned(), first, low, high);
+    let task = [number("priority", 90, 70, 95), number("period_us", 1000, 1000, 100_000)];
     // Each has the time between two of its samples, so that a length in seconds means the same for all.
-    let every = |us: i64| ("period_us", us, us, us);
+    let every = |us: i64| number("period_us", us, us, us);
     let main_us = Task::Main.period_ms() as i64 * 1000;
     let (cycle, reading) = ([every(main_us)], [every(main_us * CLOCK_EVERY as i64)]);
     // Half of the cycles lead out, half back.
-    let joint = [("joint", 0, 0, AXES as i64 - 1), every(2 * main_us)];
-    let period = ("period_us", PERIOD_US, PERIOD_US, PERIOD_US);
-    let edge = [period, ("n", 10_000, 1, MOST), ("phase_us", 0, 0, PERIOD_US - 1), ("soft_timer", 0, 0, 1)];
+    let joint = [number("joint", 0, 0, AXES as i64 - 1), every(2 * main_us)];
+    let edge = [
+        every(PERIOD_US),
+        number("n", 10_000, 1, MOST),
+        number("phase_us", 0, 0, PERIOD_US - 1),
+        number("soft_timer", 0, 0, 1),
+        Param::Words(ACQUISITION.into(), 0, 0, 1, Acquisition::words()),
+    ];
     let cycle_of_any = [
-        ("period_us", given::PERIOD_US, 100, 1_000_000),
-        ("n", 10_000, 1, MOST),
-        ("skip", given::SKIP, 0, 1_000_000),
-        ("frames", 1, 1, 64),
+        number("period_us", given::PERIOD_US, 100, 1_000_000),
+        number("n", 10_000, 1, MOST),
+        number("skip", given::SKIP, 0, 1_000_000),
+        number("frames", 1, 1, 64),
     ];
     let five = "yoo2024, section 5";
     vec![
@@ -297,7 +326,7 @@ mod tests {
     use crate::built_in::BuiltIn;
 
     fn read(text: &str, built_in: BuiltIn) -> Result<Plan, MotionError> {
-        Plan::read(text.as_bytes(), &built_in.layout().unwrap(), false)
+        Plan::read(text.as_bytes(), &built_in.layout().unwrap(), false, Ok(()))
     }
 
     /// Records and reasons that the plan asks for in vain.
@@ -334,6 +363,9 @@ mod tests {
             ("motion/response-time id=1 samples=9 priority=85 period_us=1000", "period_us is 2000"),
             ("motion/frame-time id=1 samples=9 period_us=2000", "It takes 1000 to 1000"),
             ("ethercat/edge-jitter id=1 samples=9 period_us=500", "out of range"),
+            ("ethercat/edge-jitter id=1 samples=9 period_us=long", "out of range"),
+            ("ethercat/edge-jitter id=1 samples=9 acquisition=third", "none of its words: same, second"),
+            ("ethercat/edge-jitter id=1 samples=9 acquisition=1", "none of its words: same, second"),
             ("itc/queue id=1 samples=9", "no benchmark `itc/queue`. Known: clock/resolution"),
         ] {
             let plan = read(line, BuiltIn::Indy7).unwrap();
@@ -348,8 +380,10 @@ mod tests {
         let seconds = 6;
         let catalog = catalog(&BuiltIn::Indy7.layout().unwrap(), false);
         for bench in catalog.iter().filter(|bench| bench.name.starts_with("motion/")) {
-            let initial: Map<i64> = bench.params.iter().map(|(name, first, ..)| (name.clone(), *first)).collect();
-            let period_us = initial.get("period_us").copied().unwrap_or_else(|| panic!("{} has none", bench.name));
+            let initial: Map<Value> =
+                bench.params.iter().map(|param| (param.name().to_owned(), param.initial())).collect();
+            let period_us =
+                initial.get("period_us").and_then(Value::number).unwrap_or_else(|| panic!("{} has none", bench.name));
             // As the lab turns seconds into samples.
             let samples = (seconds * 1_000_000 / period_us) as u64;
             let wanted = Wanted { record: 1, bench: bench.name.clone(), params: initial, samples };
@@ -364,11 +398,11 @@ mod tests {
         let text = "clock/resolution id=0 samples=9\ncontrol/lateness id=1 samples=9 skip=5\n\
                     control/lateness id=2 samples=9 skip=6\nethercat/edge-jitter id=3 samples=9\n";
         let layout = BuiltIn::Terminals.layout().unwrap();
-        let plan = Plan::read(text.as_bytes(), &layout, true).unwrap();
+        let plan = Plan::read(text.as_bytes(), &layout, true, Ok(())).unwrap();
         assert_eq!((plan.clock.len(), plan.edges.len()), (1, 0));
         assert_eq!(plan.given.as_ref().map(|wanted| wanted.record), Some(1));
         assert_eq!(unknown(&plan).into_iter().map(|(record, _)| record).collect::<Vec<_>>(), [2]);
-        let without = Plan::read(text.as_bytes(), &layout, false).unwrap();
+        let without = Plan::read(text.as_bytes(), &layout, false, Ok(())).unwrap();
         assert!(without.given.is_none() && without.edges.len() == 1);
     }
 
@@ -390,9 +424,23 @@ mod tests {
         }
         let mut layout = BuiltIn::Indy7.layout().unwrap();
         layout.edge = None;
-        let plan = Plan::read(text.as_bytes(), &layout, false).unwrap();
+        let plan = Plan::read(text.as_bytes(), &layout, false, Ok(())).unwrap();
         assert_eq!((plan.clock.len(), plan.motion.len(), plan.edges.len()), (1, 1, 0));
         assert!(matches!(&plan.refused[0].1, Refusal::NotApplicable(reason) if reason.contains("no [edge] table")));
+    }
+
+    #[test]
+    fn a_second_acquisition_without_a_second_ring_says_what_it_needs() {
+        let text = "ethercat/edge-jitter id=1 samples=9 acquisition=second\nethercat/edge-jitter id=2 samples=9\n";
+        let layout = BuiltIn::Terminals.layout().unwrap();
+        let plan = Plan::read(text.as_bytes(), &layout, false, Err("name both interfaces")).unwrap();
+        assert_eq!(unknown(&plan), [(1, "name both interfaces")]);
+        assert_eq!(plan.edges.len(), 1);
+        let plan = Plan::read(text.as_bytes(), &layout, false, Ok(())).unwrap();
+        assert_eq!(
+            plan.edges.iter().map(Acquisition::of).collect::<Vec<_>>(),
+            [Acquisition::Second, Acquisition::Same]
+        );
     }
 
     #[test]

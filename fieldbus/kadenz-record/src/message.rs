@@ -64,8 +64,69 @@ pub struct Bench {
     pub nature: String,
     pub available: bool,
     pub reason: String,
-    /// name, initial, low, high
-    pub params: Vec<(String, i64, i64, i64)>,
+    pub params: Vec<Param>,
+}
+
+/// A parameter of a benchmark: name, initial, low, high; where its values are words, these, that of value 0 first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs)]
+pub enum Param {
+    Words(String, i64, i64, i64, Vec<String>),
+    Number(String, i64, i64, i64),
+}
+
+impl Param {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        let (Self::Number(name, ..) | Self::Words(name, ..)) = self;
+        name
+    }
+
+    /// Its value where a plan has none.
+    pub fn initial(&self) -> Value {
+        match self {
+            Self::Number(_, initial, ..) => Value::Number(*initial),
+            Self::Words(_, initial, .., words) => {
+                let word = usize::try_from(*initial).ok().and_then(|at| words.get(at));
+                Value::Word(word.cloned().unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Value of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs)]
+pub enum Value {
+    Number(i64),
+    Word(String),
+}
+
+impl Value {
+    /// The number; `None` for a word.
+    pub fn number(&self) -> Option<i64> {
+        match self {
+            Self::Number(number) => Some(*number),
+            Self::Word(_) => None,
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
 }
 
 /// Type of a record's values.
@@ -89,7 +150,7 @@ pub struct Begin {
     pub lanes: Vec<String>,
     pub dtype: Dtype,
     pub unit: String,
-    pub params: Map<i64>,
+    pub params: Map<Value>,
     pub ranks: Map<i64>,
 }
 

@@ -34,7 +34,7 @@ fn begin(dtype: Dtype) -> Begin {
         lanes: vec!["main".into()],
         dtype,
         unit: "ns".into(),
-        params: Map::from([("period_ms".into(), 1), ("joint".into(), -1)]),
+        params: Map::from([("period_ms".into(), 1.into()), ("joint".into(), (-1).into())]),
         ranks: Map::new(),
     }
 }

@@ -21,6 +21,7 @@ pub mod esc;
 pub mod esi;
 pub mod fault;
 pub mod frame;
+pub mod lead;
 pub mod link;
 #[deny(clippy::indexing_slicing)]
 pub mod mailbox;

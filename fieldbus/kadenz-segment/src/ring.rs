@@ -12,6 +12,7 @@ use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
+use crate::lead::{Incoming, Outgoing};
 use crate::plant::{AxisInput, Inertias, Plant};
 use crate::process_image::{Images, Key};
 use crate::random::Random;
@@ -41,6 +42,9 @@ pub struct Ring {
     topology: Topology,
     images: Images,
     wires: Vec<Wire>,
+    /// Wires to other rings, and from them.
+    pub(crate) outgoing: Vec<Outgoing>,
+    pub(crate) incoming: Vec<Incoming>,
     plant: Box<dyn Plant>,
     axes: Vec<usize>,
     inputs: Vec<AxisInput>,
@@ -83,6 +87,8 @@ impl Ring {
         let tick_ns = u64::from(file.ring.tick_us) * 1000;
         let mut ring = Self {
             wires: wires(file, &devices, path)?,
+            outgoing: Vec::new(),
+            incoming: Vec::new(),
             // A brake on every axis until its drive has spoken.
             inputs: vec![AxisInput { torque_nm: 0.0, brake: true }; plant.axes()],
             devices,
@@ -291,6 +297,11 @@ impl Ring {
     }
 
     fn connect_edges(&mut self, from: usize) {
+        if let Some(Function::DigitalOutput(outputs)) = self.devices.get(from).map(|device| &device.function) {
+            for lead in self.outgoing.iter().filter(|lead| lead.from.0 == from) {
+                outputs.edges().iter().filter(|edge| edge.channel == lead.from.1).for_each(|edge| lead.carry(*edge));
+            }
+        }
         for wire in self.wires.iter().filter(|wire| wire.from.0 == from) {
             let Ok([source, sink]) = self.devices.get_disjoint_mut([from, wire.to.0]) else { continue };
             if let (Function::DigitalOutput(outputs), Function::DigitalInput(inputs)) =

@@ -89,6 +89,7 @@ impl Segment {
     /// sent back: as in the hardware, applications work after the frame has passed.
     #[inline]
     pub fn process(&mut self, frame: &mut [u8], now_ns: u64) -> Verdict {
+        self.ring.take_leads();
         self.ring.catch_up(now_ns);
         if self.faults.is_empty() {
             return self.pass(frame, now_ns, None);

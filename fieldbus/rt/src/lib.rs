@@ -4,6 +4,7 @@
 //! crates forbid it. Most system calls go through `nix`, which is safe to call; only calls without a safe wrapper need
 //! an `unsafe` block.
 
+pub mod cable;
 mod clock;
 mod cyclic;
 mod idle;

@@ -30,6 +30,7 @@ class Bus(Condition):
 
     interface: str = ""  # a network card with real devices behind it
     layout: Path | None = None  # which device is what, in a file of the target's own format
+    second: str = ""  # another card, with the stamping input of a second acquisition
 
     # The target reads the layout when it starts, so its settings are those of this run.
     asks_anew = True
@@ -37,6 +38,7 @@ class Bus(Condition):
     def __str__(self) -> str:
         """As it was written on the command line."""
         keys = [f"interface={self.interface}"] if self.interface else []
+        keys += [f"second={self.second}"] if self.second else []
         keys += [f"layout={self.layout}"] if self.layout is not None else []
         return f"{_FLAG} {','.join(keys)}"
 
@@ -45,7 +47,8 @@ class Bus(Condition):
         """The interface, and the layout with its digest."""
         entries = []
         if self.interface:
-            entries.append(ConditionEntry(kind="interface", value=self.interface, usual=SIMULATED))
+            value = " and ".join(name for name in (self.interface, self.second) if name)
+            entries.append(ConditionEntry(kind="interface", value=value, usual=SIMULATED))
         if self.layout is not None:
             digest = self.settings()["layout_sha256"]
             name = self.layout.name
@@ -65,6 +68,8 @@ class Bus(Condition):
         assert tier is not None  # BusChoice.check
         if self.interface:
             setup.arguments += [tier.bus_interface_argument, self.interface]
+        if self.second:
+            setup.arguments += [tier.bus_second_argument, self.second]
         if self.layout is not None:
             setup.arguments += [tier.bus_layout_argument, str(self.layout.resolve())]
 
@@ -118,6 +123,12 @@ class BusChoice(Choice):
                     complete=_interfaces,
                 ),
                 Key(
+                    "second",
+                    "Network interface with the stamping input of acquisition=second, eth2.",
+                    "NAME",
+                    complete=_interfaces,
+                ),
+                Key(
                     "layout",
                     "File that describes each device and how it moves. Default: the target's own.",
                     "FILE",
@@ -150,8 +161,20 @@ class BusChoice(Choice):
                 )
         if self.bus.layout is not None:
             _content(self.bus.layout)
+        if self.bus.second and not self.bus.interface:
+            raise UsageError(
+                f"{self.bus}: only the second interface is named",
+                remedy=f"Name that of the output, too: {_FLAG} interface=NAME,second=NAME",
+            )
+        if self.bus.second == self.bus.interface != "":
+            raise UsageError(
+                f"{self.bus}: both rings are at the same interface",
+                remedy="Name two network cards: each ring has its own",
+            )
         if self.bus.interface:
             check_interface(self.bus.interface, f"{_FLAG} interface")
+        if self.bus.second:
+            check_interface(self.bus.second, f"{_FLAG} second")
 
     def variants(self, target: TargetName) -> Sequence[Condition]:
         """The one bus of the call, if it names one."""

@@ -4,6 +4,7 @@
 mod axis;
 mod beginning;
 mod bring_up;
+mod cable;
 mod error;
 mod image;
 mod mail;

@@ -4,26 +4,28 @@
 use std::io::Write;
 use std::sync::mpsc::Receiver;
 
-use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Dtype, End, EndLane, Proof, RecordError, Status, Value, Writer};
 
-use super::collector::{Collector, Edge};
-use super::{EdgeOptions, EDGE_JITTER, PERIOD_US, ROOM};
+use super::collector::Edge;
+use super::{EdgeOptions, ACQUISITION, EDGE_JITTER, PERIOD_US, ROOM};
 use crate::record::Column;
 use crate::task::Task;
 
 /// The lanes of the record: times, and beside each the number of its pulse.
 pub(super) struct Lanes {
     record: u16,
+    planned: u64,
     times: Column<f64>,
     numbers: Column<f64>,
 }
 
-fn params(options: &EdgeOptions) -> [(&'static str, i64); 4] {
+fn params(options: &EdgeOptions) -> [(&'static str, Value); 5] {
     [
-        ("period_us", PERIOD_US),
-        ("n", options.edges as i64),
-        ("phase_us", options.phase_us as i64),
-        ("soft_timer", options.soft_timer.into()),
+        ("period_us", PERIOD_US.into()),
+        ("n", (options.edges as i64).into()),
+        ("phase_us", (options.phase_us as i64).into()),
+        ("soft_timer", i64::from(options.soft_timer).into()),
+        (ACQUISITION, Value::Word(options.acquisition.word().into())),
     ]
 }
 
@@ -48,12 +50,21 @@ impl Lanes {
         // A listener knows from now on how long it will take.
         writer.flush()?;
         let column = |lane| Column::new(record, lane, planned, ROOM);
-        Ok(Self { record, times: column(0), numbers: column(1) })
+        Ok(Self { record, planned, times: column(0), numbers: column(1) })
     }
 
     /// Writes the edges that have arrived; does not wait for more.
     pub(super) fn take<O: Write>(&mut self, edges: &Receiver<Edge>, writer: &mut Writer<O>) -> Result<(), RecordError> {
-        for edge in edges.try_iter() {
+        self.write(edges.try_iter(), writer)
+    }
+
+    /// Writes edges; those beyond the plan are left out.
+    pub(super) fn write<O: Write>(
+        &mut self,
+        edges: impl Iterator<Item = Edge>,
+        writer: &mut Writer<O>,
+    ) -> Result<(), RecordError> {
+        for edge in edges.filter(|edge| edge.number < self.planned as f64) {
             self.times.push(edge.time_ns);
             self.numbers.push(edge.number);
         }
@@ -65,26 +76,23 @@ impl Lanes {
     pub(super) fn close<O: Write>(
         &self,
         writer: &mut Writer<O>,
-        collector: &Collector,
+        uncounted: u64,
         reason: &str,
+        disagreement: &str,
     ) -> Result<EndLane, RecordError> {
         let (record, lane) = (self.record, self.times.end());
-        // Each time belongs to an edge the terminal counted.
-        let proof = Proof {
-            checked: lane.taken,
-            failed: collector.uncounted,
-            reason: if collector.uncounted > 0 {
-                "a time changed although no edge was counted".into()
-            } else {
-                String::new()
-            },
+        // Each time belongs to an edge the terminal counted, and each of these to a pulse of the output.
+        let doubt = match uncounted {
+            0 => disagreement,
+            _ => "a time changed although no edge was counted",
         };
-        let status = match (reason.is_empty(), collector.uncounted) {
-            (true, 0) => Status::Ok,
-            (true, _) => Status::Invalid,
-            (false, _) => Status::Failed,
+        let failed = if uncounted > 0 { uncounted } else { u64::from(!doubt.is_empty()) };
+        let proof = Proof { checked: lane.taken, failed, reason: doubt.into() };
+        let (status, reason) = match (reason.is_empty(), doubt.is_empty()) {
+            (true, true) => (Status::Ok, ""),
+            (true, false) => (Status::Invalid, doubt),
+            (false, _) => (Status::Failed, reason),
         };
-        let reason = if status == Status::Invalid { &proof.reason } else { reason };
         writer.end(&End { record, status, reason: reason.into(), lanes: vec![lane], proof, drains: vec![] })?;
         Ok(lane)
     }

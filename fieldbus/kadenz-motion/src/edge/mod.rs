@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The edge workload (cereia2011, section II): a 1 kHz pulse train on a digital output, paced by this machine's clock,
-//! and the time of each rising edge as an input terminal stamps it with a clock of its own.
+//! and the time of each rising edge as an input terminal stamps it with a clock of its own. The measured master reads the
+//! stamps from its own ring, or another program does on a ring of its own.
 
+mod account;
+mod acquisition;
 mod collector;
 mod lanes;
+mod operation;
+mod poller;
+mod program;
 mod task;
+#[cfg(test)]
+mod two_rings;
 
 use std::io::Write;
 use std::sync::mpsc::sync_channel;
@@ -14,8 +22,12 @@ use std::time::Duration;
 use kadenz_record::{RecordError, Writer};
 use kadenz_rt::{Clock, SoftTimer};
 
+use self::account::{Paired, Pulse};
+pub use self::acquisition::{Acquisition, ACQUISITION};
+use self::collector::Collector;
 use self::lanes::Lanes;
-use self::task::EdgeTask;
+pub use self::program::{acquire, AcquireOptions, Program, NO_TABLE};
+use self::task::{EdgeTask, Keeping, Train};
 use crate::bus::{Bus, BusError, Wire};
 use crate::error::MotionError;
 use crate::layout::{EdgeLayout, Layout};
@@ -39,6 +51,8 @@ pub struct EdgeOptions {
     pub phase_us: u64,
     /// Releases by a timer that expires in a soft interrupt, as in the study's kernel, not by a sleep.
     pub soft_timer: bool,
+    /// Who reads the stamps.
+    pub acquisition: Acquisition,
     /// Processor to run on; none leaves the choice to Linux.
     pub cpu: Option<usize>,
     /// SCHED_FIFO and locked memory.
@@ -61,12 +75,16 @@ pub struct EdgeReport {
 const ROOM: usize = 1 << 14;
 /// How often that thread looks.
 const LOOK: Duration = Duration::from_millis(100);
+/// From the last frame until the acquisition ends: it polls several times more.
+const AFTER: Duration = Duration::from_millis(20);
 
-/// Runs the pulse train over `wire` and writes one record.
+/// Runs the pulse train over `wire` and writes one record. The acquisition program is there if another program reads the
+/// stamps.
 pub fn edge<W: Wire, O: Write>(
     wire: W,
     layout: &Layout,
     options: &EdgeOptions,
+    program: Option<Program>,
     mut writer: Writer<O>,
     record: u16,
 ) -> Result<(EdgeReport, Writer<O>), MotionError> {
@@ -82,29 +100,52 @@ pub fn edge<W: Wire, O: Write>(
         pin_to_cpu(cpu)?;
     }
     let bus = Bus::bring_up(wire, layout, &[])?;
-    if let Err(error) = require(&bus, &terminals) {
+    if let Err(error) = require(&bus, &terminals, options.acquisition) {
         // The first cause counts, not what comes of it.
         let _ = bus.leave();
         return Err(error.into());
     }
-    let (sender, edges) = sync_channel(ROOM);
-    let mut task = EdgeTask::new(bus, terminals, options.edges, sender, Arc::clone(&shared));
     if options.realtime {
         lock_memory()?;
     }
+    let (edges_out, edges) = sync_channel(ROOM);
+    let (pulses_out, pulses) = sync_channel(ROOM);
+    let keeping = match program {
+        None => Keeping::Edges(Collector::new(options.edges), edges_out),
+        Some(_) => Keeping::Pulses(Train::new(options.edges), pulses_out),
+    };
+    let mut task = EdgeTask::new(bus, terminals, keeping, Arc::clone(&shared));
+    let mut ordered: Vec<Pulse> = Vec::new();
     run(&mut task, options, &shared, || {
+        ordered.extend(pulses.try_iter());
         lanes.take(&edges, &mut writer).inspect_err(|_| shared.request_stop(StopCategory::Zero))
     })?;
-    let (end, bus) = task.finish(shared.panicked(Task::Main));
+    let (mut end, bus) = task.finish(shared.panicked(Task::Main));
     if let Err(error) = bus.leave() {
         tracing::warn!("{error}");
     }
     for text in end.texts() {
         writer.text(&text)?;
     }
-    let lane = lanes.close(&mut writer, &end.collector, end.reason)?;
-    let report = EdgeReport { taken: lane.taken, missed: lane.missed, led_back: end.led_back };
-    Ok((report, writer))
+    let mut reason = end.reason.to_owned();
+    let mut disagreement = String::new();
+    if let Some(program) = program {
+        // The output is off, and the acquisition has seen it.
+        std::thread::sleep(AFTER);
+        match program.finish() {
+            Err(error) => reason = error.to_string(),
+            Ok(account) => match account.pair(&ordered) {
+                Err(what) => disagreement = what,
+                Ok(Paired { edges, uncounted, texts }) => {
+                    texts.iter().try_for_each(|text| writer.text(text))?;
+                    lanes.write(edges.into_iter(), &mut writer)?;
+                    end.uncounted = uncounted;
+                }
+            },
+        }
+    }
+    let lane = lanes.close(&mut writer, end.uncounted, &reason, &disagreement)?;
+    Ok((EdgeReport { taken: lane.taken, missed: lane.missed, led_back: end.led_back }, writer))
 }
 
 /// Runs the task in a thread of its own, and `write` now and then until the first failure; once more at the end.
@@ -153,12 +194,26 @@ fn first_ns(now_ns: u64, phase_us: u64) -> u64 {
 }
 
 /// The terminals are on the ring and have the outputs and inputs of the benchmark.
-fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout) -> Result<(), BusError> {
+fn require<W: Wire>(bus: &Bus<W>, terminals: &EdgeLayout, acquisition: Acquisition) -> Result<(), BusError> {
     let EdgeLayout { output_device, input_device, count_byte, rising_byte } = *terminals;
     bus.require(output_device, "edge.output_device", 1, 0)?;
-    bus.require(input_device, "edge.input_device", 0, 1)?;
-    bus.require(input_device, &format!("edge.count_byte = {count_byte}"), 0, count_byte.saturating_add(2))?;
-    bus.require(input_device, &format!("edge.rising_byte = {rising_byte}"), 0, rising_byte.saturating_add(8))
+    match acquisition {
+        Acquisition::Same => require_stamps(bus, "edge", input_device, count_byte, rising_byte),
+        Acquisition::Second => Ok(()),
+    }
+}
+
+/// A device has the inputs that a table of the layout says.
+fn require_stamps<W: Wire>(
+    bus: &Bus<W>,
+    table: &str,
+    device: usize,
+    count_byte: usize,
+    rising_byte: usize,
+) -> Result<(), BusError> {
+    bus.require(device, &format!("{table}.input_device"), 0, 1)?;
+    bus.require(device, &format!("{table}.count_byte = {count_byte}"), 0, count_byte.saturating_add(2))?;
+    bus.require(device, &format!("{table}.rising_byte = {rising_byte}"), 0, rising_byte.saturating_add(8))
 }
 
 #[cfg(test)]

@@ -40,7 +40,9 @@ pub(super) fn check(layout: &Layout) -> Result<(), Problem> {
             return refuse(what, "Give one entry a joint, base outwards, or none to measure edges alone");
         }
     }
-    layout.edge.as_ref().map_or(Ok(()), |terminals| edge(layout, terminals))
+    layout.edge.as_ref().map_or(Ok(()), |terminals| edge(layout, terminals))?;
+    let acquisition = layout.acquisition.as_ref();
+    acquisition.map_or(Ok(()), |terminal| stamps("acquisition", terminal.count_byte, terminal.rising_byte))
 }
 
 /// The axes and what they are to do.
@@ -193,15 +195,19 @@ fn edge(layout: &Layout, terminals: &EdgeLayout) -> Result<(), Problem> {
             return refuse(what, "Name the terminal by its position in the ring, from 0");
         }
     }
-    let (count, rising) = (terminals.count_byte, terminals.rising_byte);
+    stamps("edge", terminals.count_byte, terminals.rising_byte)
+}
+
+/// Where a table says that a terminal's counter and time are.
+fn stamps(table: &str, count: usize, rising: usize) -> Result<(), Problem> {
     for (key, from, bytes) in [("count_byte", count, 2), ("rising_byte", rising, 8)] {
         if from > IMAGE_MAX_BYTES - bytes {
-            let what = format!("edge.{key} is {from}, beyond the process data of any device");
+            let what = format!("{table}.{key} is {from}, beyond the process data of any device");
             return refuse(what, "Count bytes from the first input of the terminal, from 0");
         }
     }
     if count < rising + 8 && rising < count + 2 {
-        let what = format!("edge.count_byte ({count}, 2 bytes) and edge.rising_byte ({rising}, 8 bytes) overlap");
+        let what = format!("{table}.count_byte ({count}, 2 bytes) and {table}.rising_byte ({rising}, 8 bytes) overlap");
         return refuse(what, "Take both from the terminal's mapping (its 0x1C13)");
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use std::io::Write;
 
-use kadenz_record::{Begin, Dtype, End, EndLane, Map, Proof, RecordError, Status, Writer};
+use kadenz_record::{Begin, Dtype, End, EndLane, Map, Proof, RecordError, Status, Value, Writer};
 
 use super::Column;
 use crate::message::{CycleSample, TaskSample};
@@ -61,7 +61,7 @@ pub struct Wanted {
     /// Name of the benchmark.
     pub bench: String,
     /// Parameters; `priority` tells tasks apart, `joint` the joints.
-    pub params: Map<i64>,
+    pub params: Map<Value>,
     /// Samples of each lane.
     pub samples: u64,
 }
@@ -71,7 +71,7 @@ impl Wanted {
     pub fn everything(cycles: u64) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         let mut add = |bench: &str, params: &[(&str, i64)], samples| {
-            let params = params.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+            let params = params.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
             all.push(Self { record: all.len() as u16 + 1, bench: bench.to_owned(), params, samples });
         };
         for task in Task::ALL {
@@ -113,23 +113,18 @@ impl Wanted {
         one.cycles().map(|cycles| (cycles * Task::Main.period_ms() * 1000) as i64)
     }
 
-    /// Where its pulses are due in a millisecond, µs.
-    pub fn phase_us(&self) -> u64 {
-        self.params.get("phase_us").and_then(|phase| u64::try_from(*phase).ok()).unwrap_or(0)
-    }
-
-    /// Whether a timer that expires in a soft interrupt paces it.
-    pub fn soft_timer(&self) -> bool {
-        self.params.get("soft_timer").is_some_and(|chosen| *chosen != 0)
+    /// A parameter that is a number.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.params.get(name).and_then(Value::number)
     }
 
     fn task(&self) -> Option<Task> {
-        let priority = self.params.get("priority")?;
-        Task::ALL.into_iter().find(|task| i64::from(task.priority()) == *priority)
+        let priority = self.number("priority")?;
+        Task::ALL.into_iter().find(|task| i64::from(task.priority()) == priority)
     }
 
     fn joint(&self) -> Option<usize> {
-        self.params.get("joint").and_then(|joint| usize::try_from(*joint).ok()).filter(|joint| *joint < AXES)
+        self.number("joint").and_then(|joint| usize::try_from(joint).ok()).filter(|joint| *joint < AXES)
     }
 
     fn begin(&self) -> Begin {
@@ -145,7 +140,7 @@ impl Wanted {
         if self.bench == RESPONSE_TIME {
             lanes.push(format!("{}:release", lanes[0]));
         }
-        let priority = self.params.get("priority");
+        let priority = self.number("priority");
         Begin {
             record: self.record,
             bench: self.bench.clone(),
@@ -154,7 +149,7 @@ impl Wanted {
             dtype,
             unit: unit.into(),
             params: self.params.clone(),
-            ranks: priority.into_iter().map(|value| ("priority".to_owned(), *value)).collect(),
+            ranks: priority.into_iter().map(|value| ("priority".to_owned(), value)).collect(),
         }
     }
 }
@@ -216,9 +211,9 @@ impl MotionRecords {
             Column::new(record, lane, planned, ROOM)
         };
         let joints = std::array::from_fn(|joint| {
-            let columns = |bench| {
+            let columns = |bench, lanes: [u8; 2]| {
                 let (record, planned) = find(bench, &|wanted| wanted.joint() == Some(joint));
-                [0, 1].map(|lane| Column::new(record, lane, planned, ROOM))
+                lanes.map(|lane| Column::new(record, lane, planned, ROOM))
             };
             JointColumns { position: columns(POSITION_ERROR), velocity: columns(VELOCITY_ERROR) }
         });

@@ -5,17 +5,19 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use kadenz_rt::cable::Outlet;
 use kadenz_rt::process::end_with_parent;
 use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::device::Function;
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
-use kadenz_segment::link::serve::serve;
+use kadenz_segment::link::serve::serve_since;
 use kadenz_segment::link::Event;
 use kadenz_segment::segment::Segment;
 
+use super::second::{cable_of, Replacement, Second};
 use super::veth::Veth;
 use crate::built_in::BuiltIn;
 use crate::error::MotionError;
@@ -58,6 +60,11 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
     }
     let mut segment = options.built_in.segment(&options.faults)?;
     let socket = PacketSocket::open(&options.interface)?;
+    let outlet = Outlet::new(&cable_of(&options.interface)).map_err(|source| MotionError::System {
+        action: format!("offer a second ring beside {}", options.interface),
+        source,
+        remedy: "End the other ring of this interface first",
+    })?;
     if let Some(cpu) = options.cpu {
         pin_to_cpu(cpu)?;
     }
@@ -65,13 +72,15 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
         become_real_time(PRIORITY)?;
         lock_memory()?;
     }
-    for kept in rights::give_up(if options.realtime { &[Still::LockMemory] } else { &[] }) {
+    let stills: &[Still] = if options.realtime { &[Still::BecomeRealtime, Still::LockMemory] } else { &[] };
+    for kept in rights::give_up(stills) {
         let _ = writeln!(std::io::stderr(), "simulated ring: {kept}");
     }
     // The parent may have gone already; then the ring ends by itself.
     let _ = writeln!(std::io::stdout(), "{READY}");
-    // One call of `serve`, because its time begins with it: the ring must not be younger after the master has gone.
-    let over = AtomicBool::new(false);
+    let (over, replacement) = (AtomicBool::new(false), Replacement::default());
+    let (built_in, realtime) = (options.built_in, options.realtime);
+    let second = Second { outlet, built_in, faults: &options.faults, realtime };
     std::thread::scope(|scope| {
         scope.spawn(|| {
             while signal::caught() == 0 && !over.load(Ordering::Relaxed) {
@@ -80,11 +89,12 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
             std::thread::sleep(AFTERLIFE);
             over.store(true, Ordering::Relaxed);
         });
-        let mut report = |event: &Event| {
-            let _ = writeln!(std::io::stderr(), "simulated ring: {event}");
-        };
-        let served =
-            serve::<std::io::Sink>(&mut segment, &socket, None, &|_| over.load(Ordering::Relaxed), None, &mut report);
+        scope.spawn(|| {
+            if let Err(error) = second.serve(&replacement, &over) {
+                let _ = writeln!(std::io::stderr(), "simulated ring: {error}");
+            }
+        });
+        let served = serve_first(&mut segment, &socket, &over, &replacement);
         over.store(true, Ordering::Relaxed);
         served
     })?;
@@ -92,6 +102,28 @@ pub fn simulate(options: &RingOptions) -> Result<(), MotionError> {
     let (frames, powered) = (segment.counters().frames, powered(&segment));
     let _ = writeln!(std::io::stderr(), "simulated ring: {frames} frames, {powered} drives with power at the end");
     Ok(())
+}
+
+/// Answers on the interface until `over`; with another segment from when one waits. One call for each, because its time
+/// begins with it: a ring must not be younger after the master has gone.
+fn serve_first(
+    segment: &mut Segment,
+    socket: &PacketSocket,
+    over: &AtomicBool,
+    replacement: &Replacement,
+) -> Result<(), MotionError> {
+    let mut report = |event: &Event| {
+        let _ = writeln!(std::io::stderr(), "simulated ring: {event}");
+    };
+    let stop = |_: &Segment| over.load(Ordering::Relaxed) || replacement.waits();
+    let mut start = Instant::now();
+    loop {
+        serve_since::<std::io::Sink>(start, segment, socket, None, &stop, None, &mut report)?;
+        match replacement.take() {
+            Some(replaced) if !over.load(Ordering::Relaxed) => (*segment, start) = replaced,
+            _ => return Ok(()),
+        }
+    }
 }
 
 /// Drives whose motor may have torque.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use kadenz_motion::built_in::BuiltIn;
 use kadenz_motion::bus::Wire;
-use kadenz_motion::edge::{edge, EdgeOptions, EdgeReport};
+use kadenz_motion::edge::{edge, Acquisition, EdgeOptions, EdgeReport};
 use kadenz_motion::layout::EdgeLayout;
 use kadenz_motion::simulation::InProcess;
 use kadenz_record::{read, Message, Status, Values, Writer};
@@ -18,6 +18,15 @@ use kadenz_segment::segment::Segment;
 const RATE_PPM: f64 = 37.0;
 /// Wander, noise and resolution of that clock in the few seconds of a scenario, ns.
 const LATE_NS: f64 = 500.0;
+
+const OPTIONS: EdgeOptions = EdgeOptions {
+    edges: 0,
+    phase_us: 0,
+    soft_timer: false,
+    acquisition: Acquisition::Same,
+    cpu: None,
+    realtime: false,
+};
 
 struct Run {
     report: EdgeReport,
@@ -37,9 +46,9 @@ fn ring(built_in: BuiltIn, faults: &[&str]) -> InProcess {
 }
 
 fn run_over(wire: impl Wire, built_in: BuiltIn, edges: u64) -> Run {
-    let options = EdgeOptions { edges, phase_us: 0, soft_timer: false, cpu: None, realtime: false };
+    let options = EdgeOptions { edges, ..OPTIONS };
     let writer = Writer::new(Vec::new()).unwrap();
-    let (report, writer) = edge(wire, &built_in.layout().unwrap(), &options, writer, 1).unwrap();
+    let (report, writer) = edge(wire, &built_in.layout().unwrap(), &options, None, writer, 1).unwrap();
     let reading = read(&writer.done().unwrap());
     assert!(reading.findings.is_empty(), "{:?}", reading.findings);
     let mut lanes = [Vec::new(), Vec::new()];
@@ -115,8 +124,8 @@ fn refused(change: impl FnOnce(&mut EdgeLayout)) -> String {
     let mut layout = BuiltIn::Indy7.layout().unwrap();
     change(layout.edge.as_mut().unwrap());
     let wire = ring(BuiltIn::Indy7, &[]);
-    let options = EdgeOptions { edges: 10, phase_us: 0, soft_timer: false, cpu: None, realtime: false };
-    let error = edge(wire, &layout, &options, Writer::new(Vec::new()).unwrap(), 1).expect_err("it cannot work");
+    let options = EdgeOptions { edges: 10, ..OPTIONS };
+    let error = edge(wire, &layout, &options, None, Writer::new(Vec::new()).unwrap(), 1).expect_err("it cannot work");
     error.to_string()
 }
 

@@ -84,6 +84,11 @@ impl DigitalInput {
         self.pending.insert(at, (world_ns, channel, level));
     }
 
+    /// The next edge has no room before a sample is taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.pending.len() == EDGES
+    }
+
     /// Power off and on: the levels outside keep their values, counts and stamps restart.
     pub(super) fn power_cycle(&mut self, before: &Dictionary, dictionary: &mut Dictionary) {
         for channel in &self.levels {
@@ -91,7 +96,8 @@ impl DigitalInput {
         }
     }
 
-    pub(super) fn publish(&mut self, dictionary: &mut Dictionary, now_ns: u64) {
+    /// Samples the edges up to `now_ns`.
+    pub(crate) fn publish(&mut self, dictionary: &mut Dictionary, now_ns: u64) {
         while self.pending.front().is_some_and(|edge| edge.0 <= now_ns) {
             let Some((world_ns, channel, level)) = self.pending.pop_front() else { break };
             let Some(at) = usize::from(channel).checked_sub(1) else { continue };

@@ -56,8 +56,21 @@ pub fn serve<W: Write>(
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
+    serve_since(Instant::now(), segment, socket, recording, stop, duration, report)
+}
+
+/// As [`serve`], in a world whose time began at `start`: several segments share one.
+pub fn serve_since<W: Write>(
+    start: Instant,
+    segment: &mut Segment,
+    socket: &PacketSocket,
+    recording: Option<Recording<W>>,
+    stop: &dyn Fn(&Segment) -> bool,
+    duration: Option<Duration>,
+    report: &mut dyn FnMut(&Event),
+) -> Result<Served, SegmentError> {
     let end_ns = duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64);
-    let mut service = Service::new(segment, socket, recording);
+    let mut service = Service::new(start, segment, socket, recording);
     let mut buffer = [0_u8; LONGEST + 4];
     let (mut state, mut has_changed) = (LinkState::Up, true);
     while !stop(service.segment) && service.now_ns() < end_ns {
@@ -98,12 +111,17 @@ struct Service<'a, W: Write> {
 }
 
 impl<'a, W: Write> Service<'a, W> {
-    fn new(segment: &'a mut Segment, socket: &'a PacketSocket, recording: Option<Recording<W>>) -> Self {
+    fn new(
+        start: Instant,
+        segment: &'a mut Segment,
+        socket: &'a PacketSocket,
+        recording: Option<Recording<W>>,
+    ) -> Self {
         Self {
             segment,
             socket,
             recording,
-            start: Instant::now(),
+            start,
             outbox: Outbox::default(),
             facing: Facing::default(),
             is_second_port: false,
