@@ -25,6 +25,7 @@ from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import (
     INTERVAL,
+    READINGS,
     SCHEDULE,
     LaneEntry,
     Manifest,
@@ -134,9 +135,9 @@ def _lane(
         companions={
             kind: run.samples(entry, other)
             for kind, other in entry.companions(lane).items()
-            # The jitter of edges has no companions, and ends of an interval and places in a
-            # schedule are no events.
-            if other.taken == samples.size and kind not in INTERVAL + SCHEDULE
+            # The jitter of edges has no companions. Ends of an interval, places in a schedule and
+            # readings are no events.
+            if other.taken == samples.size and kind not in INTERVAL + SCHEDULE + READINGS
         },
         drains=entry.drains if lane is entry.series[0] else (),  # they count its samples
         missed=lane.missed,

@@ -28,6 +28,8 @@ Instrument = Literal["counter", "scope", "model", "capture", "pins", "records", 
 INTERVAL = ("low", "high")
 # Companions that place a sample in a schedule: the number of its release, and ns since then.
 SCHEDULE = ("release", "sent")
+# Companions that are readings of an instrument of their own: an axis' encoder.
+READINGS = ("encoder",)
 # Companions of samples that the scope takes where it sees caches: lines that came into them.
 MISSES = ("icache-misses", "dcache-misses")
 Status = Literal["ok", "invalid", "n/a", "failed"]

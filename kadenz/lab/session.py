@@ -41,6 +41,7 @@ COMPANION_UNITS = {
     "cycle": "index",  # of the cycle, from 0: missed ones leave holes
     "release": "index",  # of a task, from the first that all tasks have in common
     "sent": "ns",  # since the release
+    "encoder": "increment",  # as the drive reports it (object 0x6064)
     "cpu": "cpu",  # its number, as Linux counts
     "begin-core": "core",  # from 0: of the thread that took the sample's first stamp, or slept
     "end-core": "core",  # of the one that took its last

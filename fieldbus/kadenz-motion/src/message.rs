@@ -120,6 +120,8 @@ pub struct CycleSample {
     pub clock_difference_ns: u32,
     /// From release to handing the frame over, ns; the feedback below is of this cycle if the frame was answered.
     pub sent_ns: u32,
+    /// The encoders (object 0x6064).
+    pub position_counts: [i32; AXES],
     /// Reference less actual, degrees.
     pub position_error_deg: [f64; AXES],
     /// Reference less actual, degrees/s.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use kadenz_record::{read, Message, Status};
+use kadenz_record::{read, Message, Status, Values};
 use kadenz_rt::process::is_root;
 use kadenz_rt::signal::{self, Signal};
 
@@ -182,6 +182,35 @@ fn p10_planned_is_taken_and_missed_in_every_lane() {
         }
     }
     assert_eq!(lanes, 12 + 2 + 1 + 1 + 24);
+    encoders_are_beside_positions(&reading.messages);
+}
+
+/// Each sample of a position has the raw counts of its encoder, and the way of a joint in both is the same.
+fn encoders_are_beside_positions(messages: &[Message]) {
+    let joints = messages.iter().filter_map(|message| match message {
+        Message::Begin(begin) if begin.bench == "motion/position-error" => Some((begin.record, &begin.lanes)),
+        _ => None,
+    });
+    let mut joints_seen = 0;
+    for (record, lanes) in joints {
+        assert_eq!(lanes, &["out", "out:encoder", "back", "back:encoder"]);
+        let of = |lane: u8| -> Vec<f64> {
+            let values = messages.iter().filter_map(|message| match message {
+                Message::Samples(samples) if (samples.record, samples.lane) == (record, lane) => Some(&samples.values),
+                _ => None,
+            });
+            values.flat_map(|values| if let Values::F8(values) = values { values.clone() } else { vec![] }).collect()
+        };
+        for (errors, counts) in [(of(0), of(1)), (of(2), of(3))] {
+            assert_eq!(errors.len(), counts.len());
+            assert!(counts.iter().all(|count| count.fract() == 0.0));
+            let way = counts.last().unwrap() - counts[0];
+            // 90 degrees of 2^20 counts a turn, but for the cycles at each end.
+            assert!((way.abs() - 262_144.0).abs() < 1_000.0, "{way}");
+        }
+        joints_seen += 1;
+    }
+    assert_eq!(joints_seen, 6);
 }
 
 #[test]

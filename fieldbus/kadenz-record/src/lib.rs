@@ -13,8 +13,8 @@ mod writer;
 pub use error::{RecordError, WireError};
 pub use frame::{Frame, FrameType, BODY_MAX_BYTES};
 pub use message::{
-    Begin, Bench, Case, Clock, Conform, Done, Dtype, End, EndLane, Fault, Hello, Map, Message, Proof, Samples, Status,
-    Values, WIRE_VERSION,
+    Begin, Bench, Case, Clock, Conform, Done, Dtype, End, EndLane, Fault, Hello, Map, Message, Param, Proof, Samples,
+    Status, Value, Values, WIRE_VERSION,
 };
 pub use reader::{read, Reading};
 pub use writer::Writer;

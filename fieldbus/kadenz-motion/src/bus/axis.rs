@@ -26,7 +26,9 @@ pub struct AxisFeedback {
     pub statusword: u16,
     /// The state that the statusword says.
     pub state: DriveState,
-    /// Angle of the joint as the drive reports it, rad.
+    /// The encoder, as the drive reports it (object 0x6064).
+    pub position_counts: i32,
+    /// The same as the angle of the joint, rad.
     pub position_rad: f64,
     /// Velocity of the joint as the drive reports it, rad/s.
     pub velocity_rad_s: f64,
@@ -128,10 +130,12 @@ impl Axis {
     pub fn read(&self, inputs: &[u8]) -> AxisFeedback {
         let o = &self.offsets;
         let statusword = u16::from_le_bytes(get(inputs, o.statusword));
+        let position_counts = i32::from_le_bytes(get(inputs, o.position));
         AxisFeedback {
+            position_counts,
             statusword,
             state: DriveState::from_statusword(statusword),
-            position_rad: f64::from(i32::from_le_bytes(get(inputs, o.position))) / self.counts_per_rad,
+            position_rad: f64::from(position_counts) / self.counts_per_rad,
             velocity_rad_s: f64::from(i32::from_le_bytes(get(inputs, o.velocity))) / self.counts_per_rad,
             error_code: o.error_code.map_or(0, |at| u16::from_le_bytes(get(inputs, at))),
             mode: o.mode_display.map(|at| i8::from_le_bytes(get(inputs, at))),

@@ -50,6 +50,8 @@ impl FrameColumns {
 #[derive(Debug)]
 struct JointColumns {
     position: [Column<f64>; 2],
+    /// What the encoder said of each position.
+    encoder: [Column<f64>; 2],
     velocity: [Column<f64>; 2],
 }
 
@@ -129,7 +131,7 @@ impl Wanted {
 
     fn begin(&self) -> Begin {
         let (lanes, dtype, unit): (Vec<&str>, _, _) = match self.bench.as_str() {
-            POSITION_ERROR => (vec!["out", "back"], Dtype::F8, "deg"),
+            POSITION_ERROR => (vec!["out", "out:encoder", "back", "back:encoder"], Dtype::F8, "deg"),
             VELOCITY_ERROR => (vec!["out", "back"], Dtype::F8, "deg/s"),
             QUEUE_AGE => (vec!["setpoint", "torque"], Dtype::U4, "ns"),
             CLOCK_DIFFERENCE => (vec!["largest"], Dtype::U4, "ns"),
@@ -215,7 +217,11 @@ impl MotionRecords {
                 let (record, planned) = find(bench, &|wanted| wanted.joint() == Some(joint));
                 lanes.map(|lane| Column::new(record, lane, planned, ROOM))
             };
-            JointColumns { position: columns(POSITION_ERROR), velocity: columns(VELOCITY_ERROR) }
+            JointColumns {
+                position: columns(POSITION_ERROR, [0, 2]),
+                encoder: columns(POSITION_ERROR, [1, 3]),
+                velocity: columns(VELOCITY_ERROR, [0, 1]),
+            }
         });
         Self {
             tasks,
@@ -275,6 +281,7 @@ impl MotionRecords {
         };
         for (joint, columns) in self.joints.iter_mut().enumerate() {
             columns.position[lane].push(sample.position_error_deg[joint]);
+            columns.encoder[lane].push(sample.position_counts[joint].into());
             columns.velocity[lane].push(sample.velocity_error_deg_s[joint]);
         }
     }
@@ -293,7 +300,7 @@ impl MotionRecords {
             column.flush(writer)?;
         }
         for joint in &mut self.joints {
-            for column in joint.position.iter_mut().chain(&mut joint.velocity) {
+            for column in joint.position.iter_mut().chain(&mut joint.encoder).chain(&mut joint.velocity) {
                 column.flush(writer)?;
             }
         }

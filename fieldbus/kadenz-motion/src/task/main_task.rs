@@ -87,6 +87,7 @@ impl<W: Wire> MainTask<W> {
         let silent = AxisFeedback {
             statusword: 0,
             state: DriveState::Unknown,
+            position_counts: 0,
             position_rad: 0.0,
             velocity_rad_s: 0.0,
             error_code: 0,
@@ -252,6 +253,7 @@ impl<W: Wire> MainTask<W> {
             if let Some(feedback) = self.bus.read(k) {
                 self.feedback[k] = feedback;
             }
+            self.log.sample.position_counts[k] = self.feedback[k].position_counts;
             self.log.sample.position_error_deg[k] =
                 (self.reference.point.position[k] - self.feedback[k].position_rad).to_degrees();
             self.log.sample.velocity_error_deg_s[k] =
