@@ -13,14 +13,14 @@ use kadenz_motion::cli::{
     AcquireArgs, BusArgs, Cli, Command, CommonArgs, EdgeArgs, LabArgs, RingArgs, RunArgs, SecondArgs, SegmentKind,
 };
 use kadenz_motion::console;
-use kadenz_motion::edge::{edge, EdgeOptions};
+use kadenz_motion::edge::{acquire, edge, AcquireOptions, Acquisition, EdgeOptions, Program, CYCLE_US, NO_TABLE};
 use kadenz_motion::error::MotionError;
 use kadenz_motion::given::Given;
 use kadenz_motion::layout::{Layout, LayoutError};
 use kadenz_motion::plan::Plan;
 use kadenz_motion::record::{hello, MotionRecords, Wanted};
 use kadenz_motion::run::{cycles_for, motion, require_axes, settings, RunOptions};
-use kadenz_motion::simulation::{simulate, InProcess, RingOptions, RingProcess};
+use kadenz_motion::simulation::{cable_of, simulate, InProcess, RingOptions, RingProcess, RingShare};
 use kadenz_motion::task::{Movement, StopCategory};
 use kadenz_record::{Map, RecordError, Writer};
 use kadenz_rt::cable::Cable;
@@ -157,6 +157,23 @@ fn options(common: &CommonArgs, transport: String) -> RunOptions {
     }
 }
 
+/// Watches what a ring in a process of its own takes of the processor.
+fn watch(bus: &BusArgs, ring: Option<&RingProcess>) -> Option<RingShare> {
+    if bus.segment == Some(SegmentKind::InProcess) {
+        return None;
+    }
+    RingShare::watch(ring.map(RingProcess::id))
+}
+
+/// Says so if it takes much of each period.
+fn note_share<O: Write>(share: Option<RingShare>, period_us: u64, writer: &mut Writer<O>) -> Result<(), RecordError> {
+    let note = share.and_then(|share| share.note(period_us));
+    note.iter().try_for_each(|note| {
+        tracing::warn!("{note}");
+        writer.text(note)
+    })
+}
+
 fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     let common = &arguments.common;
     let seconds = arguments.duration;
@@ -182,7 +199,9 @@ fn run(arguments: &RunArgs) -> Result<ExitCode, MotionError> {
     let mut writer = Writer::new(output)?;
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
     let records = MotionRecords::new(Wanted::everything(cycles_for(&layout, options.movement, seconds)));
-    let (report, writer) = motion(wire, &layout, &options, writer, records)?;
+    let share = watch(&arguments.bus, ring.as_ref());
+    let (report, mut writer) = motion(wire, &layout, &options, writer, records)?;
+    note_share(share, layout.period_ns() / 1000, &mut writer)?;
     writer.done()?;
     drop(ring);
     if report.passed() {
@@ -278,8 +297,9 @@ fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let options = options(common, transport(bus));
     give_up_rights(common);
     writer.hello(&hello(all_settings(&options, &layout, common)))?;
-    let edges = edge_options(common, arguments.edges, arguments.phase_us, arguments.soft_timer);
-    let (report, writer) = edge(wire, &layout, &edges, writer, 1)?;
+    let share = watch(bus, ring.as_ref());
+    let (report, mut writer) = edge(wire, &layout, &edges, program, writer, 1)?;
+    note_share(share, CYCLE_US, &mut writer)?;
     writer.done()?;
     drop(ring);
     tracing::info!(taken = report.taken, missed = report.missed, led_back = report.led_back, "edges");
@@ -337,8 +357,10 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         if plan.edges.is_empty() {
             give_up_rights(common);
         }
+        let share = watch(&bus, ring.as_ref());
         let (report, rest) = motion(wire, &layout, &options, writer, MotionRecords::new(plan.motion.clone()))?;
         (writer, passed) = (rest, report.passed());
+        note_share(share, layout.period_ns() / 1000, &mut writer)?;
         drop(ring);
         if !passed {
             tracing::error!("{report}");
@@ -354,9 +376,10 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         if place + 1 == plan.edges.len() {
             give_up_rights(common);
         }
-        let edges = edge_options(common, point.samples, point.phase_us(), point.soft_timer());
-        let (_, rest) = edge(wire, &layout, &edges, writer, point.record)?;
+        let share = watch(&bus, ring.as_ref());
+        let (_, rest) = edge(wire, &layout, &edges, program, writer, point.record)?;
         writer = rest;
+        note_share(share, CYCLE_US, &mut writer)?;
         drop(ring);
     }
     writer.done()?;

@@ -98,6 +98,8 @@ const ELSEWHERE: [&str; 39] = [
     "simulation/child.rs",
     "simulation/in_process.rs",
     "simulation/mod.rs",
+    "simulation/second.rs",
+    "simulation/share.rs",
     "simulation/veth.rs",
 ];
 

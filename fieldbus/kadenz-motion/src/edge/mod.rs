@@ -38,6 +38,8 @@ use crate::task::{run as run_task, Shared, StopCategory, Task};
 pub const EDGE_JITTER: &str = "ethercat/edge-jitter";
 /// Half a period of the pulse train: the output is set in one cycle and reset in the next.
 const HALF_PERIOD_NS: u64 = 500_000;
+/// A frame leaves as often, µs.
+pub const CYCLE_US: u64 = HALF_PERIOD_NS / 1000;
 /// The pulse train's period, µs.
 pub const PERIOD_US: i64 = 1000;
 

@@ -184,6 +184,16 @@ impl RingProcess {
         Ok(Self { child, veth })
     }
 
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The interface on which it answers: the ring's end of the veth pair.
+    pub fn answers_on(&self) -> &str {
+        &self.veth.ring
+    }
+
     /// The master's end of the veth pair.
     pub fn interface(&self) -> &str {
         &self.veth.master

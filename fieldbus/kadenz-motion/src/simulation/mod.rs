@@ -3,7 +3,11 @@
 
 mod child;
 mod in_process;
+mod second;
+mod share;
 mod veth;
 
 pub use child::{powered, simulate, RingOptions, RingProcess};
 pub use in_process::InProcess;
+pub use second::cable_of;
+pub use share::RingShare;
