@@ -142,7 +142,7 @@ def test_a_timer_in_a_soft_interrupt_paces_every_pulse(tmp_path: Path) -> None:
 
 
 def test_a_second_program_reads_every_stamp_from_a_ring_of_its_own(tmp_path: Path) -> None:
-    """As in cereia2011: a terminal with a free clock on a second ring, polled by another program."""
+    """As in cereia2011: a terminal with a clock of its own, polled by another program."""
     run = run_of(RT, tmp_path, 500, acquisition=("second", "same"))
     second, same = records(run)
     assert [record.params["acquisition"] for record in (second, same)] == ["second", "same"]

@@ -36,7 +36,7 @@ def test_interface_and_layout_reach_the_targets_program(tmp_path: Path) -> None:
     assert BusChoice().variants(INDY7) == []
 
 
-def test_the_second_interface_reaches_the_program_and_stands_beside_the_first() -> None:
+def test_the_second_interface_reaches_the_program_and_is_named_with_the_first() -> None:
     setup = Setup()
     (bus,) = BusChoice(Bus("eth1", second="eth2")).variants(INDY7)
     bus.set_up(setup, INDY7)

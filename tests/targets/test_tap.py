@@ -88,9 +88,7 @@ def test_an_output_that_a_parameter_moves_has_its_train_at_either_address() -> N
     first = ordered(due(20))
     alone = [frame(datagram(LRW, 0, bytes([level]))) for level in (1, 0)] * 30
     second_ns = np.arange(61, dtype=np.uint64) + np.uint64(10**9)
-    both = Departures(
-        np.concatenate((first.ns, second_ns)), [*first.frames, BRING_UP, *alone]
-    )
+    both = Departures(np.concatenate((first.ns, second_ns)), [*first.frames, BRING_UP, *alone])
     with_input, without = trains(both, bit)
     assert with_input[bit.address_in({"acquisition": "same"})].numbers.size == 20
     assert {at: train.numbers.size for at, train in without.items()} == {0: 30}

@@ -51,7 +51,7 @@ pub(super) struct Paired {
 /// Pulses that a sentence names.
 const NAMED: usize = 8;
 
-/// Number of the rising edge that was the last one when so many edges of both directions were counted, from 1.
+/// Number of the last rising edge among this many edges of both directions, from 1.
 fn rising(counted: u64) -> u64 {
     counted.div_ceil(2)
 }
@@ -87,7 +87,7 @@ impl Account {
     }
 
     /// Gives each stamp its pulse. The edges of an output come in the order of its pulses, and a terminal that counted
-    /// as many as were ordered has counted these. The error is why nobody can say which pulses they are.
+    /// as many as were ordered has counted these. The error is why their pulses are unknown.
     pub(super) fn pair(&self, pulses: &[Pulse]) -> Result<Paired, String> {
         let numbers = |has_edge: fn(&Pulse) -> bool| -> Vec<u64> {
             pulses.iter().filter(|pulse| has_edge(pulse)).map(|pulse| pulse.number).collect()

@@ -50,7 +50,7 @@ impl FrameColumns {
 #[derive(Debug)]
 struct JointColumns {
     position: [Column<f64>; 2],
-    /// What the encoder said of each position.
+    /// Raw counts of the encoder at each position.
     encoder: [Column<f64>; 2],
     velocity: [Column<f64>; 2],
 }

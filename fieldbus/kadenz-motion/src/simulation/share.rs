@@ -39,7 +39,7 @@ fn sentence(share: f64, period_us: u64) -> Option<String> {
     })
 }
 
-/// Programs of this name that were told to simulate a ring.
+/// The process of this program that simulates a ring, if there is just one.
 fn the_only_ring() -> Option<u32> {
     let name = std::env::args().next()?;
     let rings: Vec<u32> = fs::read_dir("/proc")
