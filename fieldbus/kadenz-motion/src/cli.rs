@@ -138,7 +138,7 @@ pub struct EdgeArgs {
 #[derive(Debug, Default, Args)]
 pub struct SecondArgs {
     /// Real input terminal of `acquisition=second`, behind this network interface.
-    #[arg(long, value_name = "NAME", requires = "interface")]
+    #[arg(long, value_name = "NAME")]
     pub second_interface: Option<String>,
     /// Simulated second ring, beside the one that is simulated on this interface.
     #[arg(long, value_name = "NAME", hide = true, conflicts_with = "second_interface")]

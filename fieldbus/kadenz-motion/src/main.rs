@@ -231,6 +231,16 @@ const TWO_INTERFACES: &str =
 const TWO_PROCESSES: &str =
     "acquisition=second needs a ring in a process of its own: use --segment veth, not --segment in-process";
 
+/// A real second ring needs a real first one.
+fn require_first(bus: &BusArgs, second: &SecondArgs) -> Result<(), MotionError> {
+    match (&bus.interface, &second.second_interface) {
+        (None, Some(_)) => {
+            Err(MotionError::Usage("--second-interface needs --interface, the ring of the output".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether there can be a second ring; the error is what it lacks.
 fn second_ring(bus: &BusArgs, second: &SecondArgs, layout: &Layout) -> Result<(), &'static str> {
     match (&bus.interface, bus.segment) {
@@ -277,6 +287,7 @@ fn program(
 
 fn edge_run(arguments: &EdgeArgs) -> Result<ExitCode, MotionError> {
     let (common, bus) = (&arguments.common, &arguments.bus);
+    require_first(bus, &arguments.second)?;
     let layout = layout(common)?;
     if arguments.acquisition == Acquisition::Second {
         second_ring(bus, &arguments.second, &layout).map_err(|what| MotionError::Usage(what.into()))?;
@@ -337,6 +348,7 @@ fn lab(arguments: &LabArgs) -> Result<ExitCode, MotionError> {
         segment: arguments.interface.is_none().then_some(SegmentKind::Veth),
         interface: arguments.interface.clone(),
     };
+    require_first(&bus, &arguments.second)?;
     let second = second_ring(&bus, &arguments.second, &layout);
     let plan = Plan::read(io::stdin().lock(), &layout, given.is_some(), second)?;
     speak(common);
