@@ -37,6 +37,7 @@ private_apt_sources() {
         "Name one: export KADENZ_DEBIAN_MIRROR=URL${NEEDED_QEMU:+; or install QEMU $NEEDED_QEMU or newer into PATH}"
     echo "deb [signed-by=$keyring] $debian bookworm main"
     echo "deb [signed-by=$keyring] $debian bookworm-backports main"
+    echo "deb-src [signed-by=$keyring] $debian bookworm main"
     echo "deb-src [signed-by=$keyring] $debian bookworm-backports main"
     # Current compilers for browsers are in the security archive.
     security="$(repository Debian-Security)"
@@ -96,36 +97,45 @@ private_apt_clean_archives() {
 }
 
 # private_apt_source_file PACKAGE UPSTREAM-VERSION FILE TO: one file of a source package's upstream
-# tarball. Only the tarball is fetched, and apt checks it against the hash of the signed lists. Several
-# Debian versions share an upstream one, and mirrors drop old tarballs: each is tried, newest first.
+# tarball.
 private_apt_source_file() {
-    local package="$1" upstream="$2" file="$3" to="$4" version tarball
-    local -a versions
-    mapfile -t versions < <(private_apt apt-cache showsrc "$package" |
-        sed -n 's/^Version: //p' | grep -E "^([0-9]+:)?${upstream//./\\.}[^0-9.]" |
-        sort --version-sort --reverse --unique)
-    [ "${#versions[@]}" -gt 0 ] || die \
-        "no package source holds $package $upstream, the version this system runs" \
-        "Install QEMU from Debian 12, its backports, or Debian 13"
+    local package="$1" upstream="$2" file="$3" to="$4" tarball="$PRIVATE_APT/source/orig.tar"
     mkdir -p "$PRIVATE_APT/source" "$(dirname "$to")"
-    tarball="$PRIVATE_APT/source/orig.tar"
-    for version in "${versions[@]}"; do
-        private_apt_tarball "$package=$version" "$tarball" && break
-    done
-    [ -f "$tarball" ] || die "no mirror has the source of $package $upstream any more" \
-        "The messages are above; try again later, or with another QEMU of version 10 or newer"
-    # --occurrence stops reading at the file: the tarball is 40 MB compressed.
-    tar --extract --xz --file "$tarball" --to-stdout --occurrence=1 --wildcards "*/$file" >"$to.part" ||
+    private_apt_source_tarball "$package" "$upstream" "$tarball" >/dev/null
+    # --occurrence stops reading at the file: QEMU's tarball is 40 MB compressed.
+    tar --extract --file "$tarball" --to-stdout --occurrence=1 --wildcards "*/$file" >"$to.part" ||
         die "the source of $package $upstream holds no $file" \
             "The source package changed its layout: report this"
     mv "$to.part" "$to"
     rm -rf "$PRIVATE_APT/source"
 }
 
+# private_apt_source_tarball PACKAGE UPSTREAM-VERSION TO: the upstream tarball of a source package,
+# checked against the hash of the signed lists; prints Debian's version. Several Debian versions share
+# an upstream one, and mirrors drop old tarballs: each is tried, newest first.
+private_apt_source_tarball() {
+    local package="$1" upstream="$2" tarball="$3" version
+    local -a versions
+    mapfile -t versions < <(private_apt apt-cache showsrc "$package" |
+        sed -n 's/^Version: //p' | grep -E "^([0-9]+:)?${upstream//./\\.}[^0-9.]" |
+        sort --version-sort --reverse --unique)
+    [ "${#versions[@]}" -gt 0 ] || die \
+        "no package source holds $package $upstream, the version this system needs" \
+        "Add Debian 12, its backports, or Debian 13 to the sources; of QEMU, install theirs"
+    for version in "${versions[@]}"; do
+        if private_apt_tarball "$package=$version" "$tarball" && [ -f "$tarball" ]; then
+            printf '%s\n' "$version"
+            return 0
+        fi
+    done
+    die "no mirror has the source of $package $upstream any more" \
+        "The messages are above; try again later, or with a newer version"
+}
+
 # private_apt_tarball PACKAGE=VERSION TO: the upstream tarball of a source package; fails quietly.
 private_apt_tarball() {
     local uri hash
     read -r uri _ _ hash < <(private_apt apt-get source --print-uris --quiet=2 "$1" |
-        tr -d "'" | grep -E '\.orig\.tar\.xz ') || return 1
+        tr -d "'" | grep -E '\.orig\.tar\.(xz|gz) ') || return 1
     private_apt /usr/lib/apt/apt-helper download-file "$uri" "$2" "$hash" >/dev/null
 }

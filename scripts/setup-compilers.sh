@@ -28,6 +28,9 @@ if [ "${1:-}" = guests ]; then
     for isa in x86_64 aarch64 riscv64; do
         compiles "the suite for $isa guests" "$isa-linux-gnu-gcc" -static "$scratch/line.c"
     done
+    for isa in aarch64 riscv64; do
+        compiles "inverse dynamics in $isa guests" "$isa-linux-gnu-g++" -static "$scratch/line.cc"
+    done
     exit 0
 elif [ "${1:-}" = tests ]; then
     compiles "sanitizers" clang -fsanitize=address,undefined "$scratch/line.c"

@@ -34,6 +34,7 @@ guests)
     step setup-debian.sh "$LIST-guests-x86-64.txt"
     step setup-debian.sh "$LIST-guests.txt"
     step setup-compilers.sh guests
+    step setup-guest-programs.sh
     step setup-qemu.sh guests
     step guest-kernels.sh
     ;;
