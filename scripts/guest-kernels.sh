@@ -8,7 +8,7 @@
 #     origin           the Debian package and its version
 #     config           the kernel's configuration
 #     disturbance.ko   kernels/linux/disturbance built for this kernel
-#     modules/         those of kernels/linux/guest/modules, from the same package
+#     modules/         those of kernels/linux/guest/modules, from the same package or build
 #
 # x86_64 and aarch64: Debian's own kernels, 6.1 of Debian 12 and 6.12 of its backports, PREEMPT_RT
 # and plain. riscv64: Debian has no PREEMPT_RT kernel, so 6.12 is built from Debian's linux-source,
@@ -47,11 +47,8 @@ MODULE_HASH="$(inputs_hash "$SOURCE/disturbance.c" "$SOURCE/Kbuild")"
 # complete ISA VERSION FLAVOUR: true if all files exist, with a module of the current source.
 complete() {
     local folder="$GUESTS/$1/$2-$3" wanted="$MODULE_HASH" module
-    if [ "$1" = riscv64 ]; then
-        wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
-    else
-        for module in "${MODULES[@]}"; do [ -f "$folder/modules/$module.ko" ] || return 1; done
-    fi
+    [ "$1" != riscv64 ] || wanted="$wanted $(inputs_hash "$ROOT/boards/riscv64/linux.config")"
+    for module in "${MODULES[@]}"; do [ -f "$folder/modules/$module.ko" ] || return 1; done
     [ -f "$folder/kernel" ] && [ "$(cat "$folder/made-from" 2>/dev/null)" = "$wanted" ]
 }
 
@@ -108,14 +105,14 @@ build_module() {
     rm -rf "$log" "$build"
 }
 
-# take_modules ROOT FOLDER ISA: the modules of an unpacked package, uncompressed.
+# take_modules ROOT FOLDER ISA: the modules of an unpacked package or of a build, uncompressed.
 take_modules() {
     local root="$1" folder="$2" isa="$3" module file
     mkdir "$folder/modules"
     for module in "${MODULES[@]}"; do
-        file="$(find "$root/lib/modules" -name "$module.ko" -o -name "$module.ko.xz")"
+        file="$(find "$root" -name "$module.ko" -o -name "$module.ko.xz")"
         [ -n "$file" ] || die "the kernel of $isa has no module $module" \
-            "Debian changed its configuration: report this"
+            "Its configuration changed, of Debian or in boards/: report this"
         [ "${file%.xz}" = "$file" ] || xz -d "$file"
         cp "${file%.xz}" "$folder/modules/$module.ko"
     done
@@ -147,7 +144,7 @@ debian_kernel() {
     for package in "$debs"/*.deb; do dpkg-deb --extract "$package" "$root"; done
     cp "$root"/boot/vmlinuz-* "$new/kernel"
     cp "$root"/boot/config-* "$new/config"
-    take_modules "$root" "$new" "$isa"
+    take_modules "$root/lib/modules" "$new" "$isa"
     printf '%s\n' "${image#linux-image-}" >"$new/release"
     printf 'Debian %s %s\n' "$image" "$meta" >"$new/origin"
     sed -i "s|/usr/src|$root/usr/src|" "$root"/usr/src/linux-headers-*/Makefile
@@ -231,6 +228,7 @@ riscv64_kernel() {
     cp "$out/.config" "$new/config"
     cp "$out/include/config/kernel.release" "$new/release"
     printf '%s\n' "$ORIGIN" >"$new/origin"
+    take_modules "$out" "$new" riscv64
     build_module "$SRC" riscv64 "$new" O="$out" ARCH=riscv CROSS_COMPILE=riscv64-linux-gnu-
     rm -rf "$out"
     finish "$new" riscv64
