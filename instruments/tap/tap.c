@@ -5,11 +5,11 @@
  * register: the emulated card sends the frame in that moment.
  *
  *   -plugin libkadenz-tap.so,device=e1000e-mmio,bytes=0x20000,offset=0x3818,
- *           text=0xffffffffc0000000,stamps=FILE
+ *           text=0xffffffffc0000000,end=0,stamps=FILE
  *
  * `bytes` is the size of the device's region, a power of two, and `offset` the register's place in
- * it. Only code from the address `text` on is watched, where a driver is: a call for every store of
- * the machine would cost several times as much.
+ * it. Only code from the address `text` on is watched, where a driver is, and below `end` unless
+ * that is 0: a call for every store of the machine would cost several times as much.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct {
     const char *device, *stamps;
-    uint64_t bytes, offset, text;
+    uint64_t bytes, offset, text, end;
 } asked;
 
 static FILE *file;
@@ -72,9 +72,10 @@ static void on_store(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t add
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
     const size_t count = qemu_plugin_tb_n_insns(block);
+    const uint64_t place = qemu_plugin_tb_vaddr(block);
 
     (void)id;
-    if (qemu_plugin_tb_vaddr(block) < asked.text) {
+    if (place < asked.text || (asked.end != 0 && place >= asked.end)) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
@@ -120,7 +121,7 @@ static bool understand(const char *argument)
            take(argument, "stamps", &asked.stamps, NULL) ||
            take(argument, "bytes", NULL, &asked.bytes) ||
            take(argument, "offset", NULL, &asked.offset) ||
-           take(argument, "text", NULL, &asked.text);
+           take(argument, "text", NULL, &asked.text) || take(argument, "end", NULL, &asked.end);
 }
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
@@ -130,7 +131,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         if (!understand(argv[i])) {
             fprintf(stderr,
                     "kadenz-tap: cannot take %s. Known: device=NAME, bytes=N, offset=N, text=N, "
-                    "stamps=FILE\n",
+                    "end=N, stamps=FILE\n",
                     argv[i]);
             return -1;
         }

@@ -98,6 +98,8 @@ class GuestCard(FileModel, kw_only=True, frozen=True):
     region_bytes: Positive
     doorbell: Annotated[int, msgspec.Meta(ge=0)]  # the register's place in the region
     driver_text: Annotated[int, msgspec.Meta(ge=0)]  # lowest address of the kernel's modules
+    # The address after the last one; 0: the modules are above all other code.
+    driver_text_end: Annotated[int, msgspec.Meta(ge=0)] = 0
 
 
 class OutputBit(FileModel, kw_only=True, frozen=True):
@@ -124,9 +126,12 @@ class OutputBit(FileModel, kw_only=True, frozen=True):
 
 
 class GuestProgram(FileModel, kw_only=True, frozen=True):
-    """A program of this Linux's instruction set that a guest runs instead of the suite."""
+    """A program that a guest runs instead of the suite."""
 
     crate: str  # a package of the workspace fieldbus/, with the wire format of the suite
+    # The guest's instruction set in Rust's words: "aarch64-unknown-linux-gnu". Machines of another
+    # one compile the program for it. Empty: they cannot.
+    target: str = ""
     modules: tuple[str, ...]  # of kernels/linux/guest/modules, in the order of their loading
     wire: tuple[str, str]  # two interfaces: the program's, and that of the devices
     arguments: tuple[str, ...]

@@ -162,4 +162,5 @@ def _register(card: GuestCard) -> list[str]:
         f"bytes={card.region_bytes:#x}",
         f"offset={card.doorbell:#x}",
         f"text={card.driver_text:#x}",
+        *([f"end={card.driver_text_end:#x}"] if card.driver_text_end else ()),
     ]
