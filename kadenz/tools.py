@@ -105,6 +105,27 @@ NEEDS: tuple[Need, ...] = (
         (12,),
         "libc.a",
     ),
+    Need(
+        "x86_64-linux-gnu-g++",
+        "builds programs for x86-64 guests",
+        _GUEST_REMEDY,
+        (12,),
+        "libstdc++.a",
+    ),
+    Need(
+        "aarch64-linux-gnu-g++",
+        "builds programs for arm64 guests",
+        _GUEST_REMEDY,
+        (12,),
+        "libstdc++.a",
+    ),
+    Need(
+        "riscv64-linux-gnu-g++",
+        "builds programs for riscv64 guests",
+        _GUEST_REMEDY,
+        (12,),
+        "libstdc++.a",
+    ),
     Need("qemu-system-x86_64", "runs x86-64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-aarch64", "runs arm64 guests", _GUEST_REMEDY, (10,)),
     Need("qemu-system-riscv64", "runs riscv64 guests", _GUEST_REMEDY, (10,)),
@@ -184,6 +205,30 @@ def plugin_header_dir(qemu_version: str, *, cache: Path | None = None) -> Path:
         raise ToolMissing(
             f"qemu-plugin.h of QEMU {qemu_version} is not in {folder} (builds the scope)",
             remedy="Run `kadenz setup`: it takes the header from Debian's source package",
+        )
+    return folder
+
+
+def require_rust_target(target: str) -> None:
+    """ToolMissing unless the rustc in PATH has the standard library of `target`."""
+    rustc = shutil.which("rustc")
+    question = ("--print", "target-libdir", "--target", target)
+    code, folder = _ask(Path(rustc), *question) if rustc else (1, "")
+    if code != 0 or not Path(folder).is_dir():
+        raise ToolMissing(
+            f"rustc has no standard library for {target}",
+            remedy="Run `kadenz setup --guests`, or with a Rust of https://rustup.rs: "
+            f"rustup target add {target}",
+        )
+
+
+def kdl_dir(isa: str, *, cache: Path | None = None) -> Path:
+    """The folder with KDL for guests of `isa`. Raises ToolMissing without it."""
+    folder = (cache or user_cache()) / "kdl" / isa
+    if not all((folder / name).is_file() for name in ("liborocos-kdl.a", "orocos-kdl.pc")):
+        raise ToolMissing(
+            f"KDL for {isa} guests is not in {folder} (inverse dynamics)",
+            remedy="Run `kadenz setup --guests`: it compiles Debian's source package",
         )
     return folder
 

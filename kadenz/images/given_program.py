@@ -18,7 +18,7 @@ from kadenz.images.cpio import Entry, File
 from kadenz.images.elf_facts import read_facts
 from kadenz.images.program import build_program
 from kadenz.images.provenance import sha256_of
-from kadenz.images.shared_libraries import shared_libraries
+from kadenz.images.shared_libraries import is_dynamic, shared_libraries
 
 FOLDER = "given"  # in the RAM disk; fieldbus/kadenz-motion/src/given.rs
 _RING = "ring.toml"
@@ -86,7 +86,7 @@ class GivenProgram:
     def libraries(self) -> list[Path]:
         """The shared libraries of the program. Raises UsageError for one that a guest lacks."""
         try:
-            return shared_libraries(self.file) if _is_dynamic(self.file) else []
+            return shared_libraries(self.file) if is_dynamic(self.file) else []
         except BuildFailed as failure:
             raise UsageError(
                 f"--program {failure.message}",
@@ -115,11 +115,6 @@ def _begins(file: Path) -> bool:
     """Whether a file has a first instruction; a library may have none."""
     with opened(file) as elf:
         return elf["e_type"] in ("ET_EXEC", "ET_DYN") and elf["e_entry"] != 0
-
-
-def _is_dynamic(file: Path) -> bool:
-    with opened(file) as elf:
-        return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
 
 
 def _check_ring(ring: Path) -> None:

@@ -21,12 +21,13 @@ from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
+from kadenz.images.cross import cross
 from kadenz.images.given_program import GivenProgram
 from kadenz.images.image import Image, build_image, locked, require_compiler
 from kadenz.images.private_copy import private_copy
 from kadenz.images.program import build_program
 from kadenz.images.provenance import Tree, parts, sha256_of
-from kadenz.images.shared_libraries import shared_libraries
+from kadenz.images.shared_libraries import is_dynamic, shared_libraries
 
 _SOURCES = Path("kernels/linux/guest")
 _PROGRAMS = {"init": ("init", "threads"), "load": ("load",), "wire": ("wire",)}  # their C files
@@ -86,8 +87,8 @@ def build_guest(
         _strip(compiler, image.elf.path, suite)
         entries = _entries({"suite": suite, **programs}, disturbance, modules)
         if tier.program is not None:
-            image, suite_parts = _program_image(tier.program, folder), image.entry.parts
-            libraries = shared_libraries(image.elf.path)
+            image, suite_parts = _program_image(target, tier.program, folder), image.entry.parts
+            libraries = shared_libraries(image.elf.path) if is_dynamic(image.elf.path) else []
             if given is not None:
                 libraries = sorted({*libraries, *given.libraries()})
                 entries |= given.entries()
@@ -158,9 +159,9 @@ def _guest_tier(target: TargetName) -> GuestTier:
     return tier
 
 
-def _program_image(program: GuestProgram, folder: Path) -> Image:
-    """The program that the guest runs instead of the suite: this machine's own build of it."""
-    elf, entry = build_program(program.crate)
+def _program_image(target: TargetName, program: GuestProgram, folder: Path) -> Image:
+    """The program that the guest runs instead of the suite."""
+    elf, entry = build_program(program.crate, cross(inventory.board(target.board), target.tier))
     return Image(Elf(private_copy(elf.path, folder)), folder, entry)
 
 

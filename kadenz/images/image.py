@@ -28,6 +28,7 @@ from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, TargetFailed, UsageError
 from kadenz.images import compiler_cache, shared_name
 from kadenz.images.build_paths import check_paths
+from kadenz.images.cross import cross
 from kadenz.images.footprint import weights
 from kadenz.images.private_copy import is_private_copy, private_copy
 from kadenz.images.program import build_program
@@ -101,7 +102,7 @@ def build_image(
         if extra_bench:
             raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
         with locked(folder):
-            elf, entry = build_program(crate)
+            elf, entry = build_program(crate, cross(board, target.tier))
             return Image(Elf(private_copy(elf.path, folder)), folder, entry)
     options = _options(target, board, instrument, source, extra)
     chosen = {

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from kadenz.elf import opened
 from kadenz.errors import BuildFailed
 
 # "libm.so.6 => /lib/x86_64-linux-gnu/libm.so.6 (0x…)", or the loader itself: "/lib64/ld-… (0x…)".
@@ -19,6 +20,12 @@ _ABSENT = re.compile(r"^\s*(\S+) => not found$", re.MULTILINE)
 _AS_IN_A_GUEST = ("--inhibit-cache", "--glibc-hwcaps-mask", "none")
 _ENGLISH = {"LC_ALL": "C"}
 _LIST = {"LD_TRACE_LOADED_OBJECTS": "1"}
+
+
+def is_dynamic(program: Path) -> bool:
+    """Whether a program names a loader."""
+    with opened(program) as elf:
+        return any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments())
 
 
 def shared_libraries(program: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from kadenz.images.given_program import FOLDER, GivenProgram
 from kadenz.images.guest import GuestImage, build_guest, plan_archive
 from kadenz.lab.condition import NONE
 from kadenz.lab.conditions.guest import Guest, GuestChoice, thread_rules
-from kadenz.targets.guest import GuestTarget, modules_of, require_machine
+from kadenz.targets.guest import GuestTarget, modules_of, require_program
 
 # An emulated second takes several seconds of this machine; a boot is silent for as long.
 BOOT_S = 180.0
@@ -34,7 +34,7 @@ def guest_image(
     tier = board.tier.guest
     assert tier is not None
     if tier.program is not None:
-        require_machine(name, tier.program, board.arch)
+        require_program(name, tier.program, board.arch)
     # Also where it runs the suite, to ask it: what is packed is not loaded then.
     modules = kernel.module_files(modules_of(tier.program, guest.load))
     return build_guest(

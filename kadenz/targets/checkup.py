@@ -17,7 +17,7 @@ from kadenz.errors import KadenzError, ToolMissing
 from kadenz.targets import guest_kernel, rtl_core
 from kadenz.targets.board.discovery import of_board
 from kadenz.targets.board.reach import data_of
-from kadenz.targets.guest import modules_of, require_machine
+from kadenz.targets.guest import modules_of, require_program
 from kadenz.tools import Need, Tool
 
 LookUp = Callable[[Need], Tool]
@@ -191,9 +191,9 @@ def _machine(emulator: Tool, machine: str) -> Missing | None:
 
 
 def _program(name: TargetName, program: GuestProgram, isa: str) -> Missing | None:
-    """Checks that the program of a guest runs in it."""
+    """Checks that the program of a guest can be compiled for it."""
     try:
-        require_machine(name, program, isa)
+        require_program(name, program, isa)
     except ToolMissing as error:
         return Missing(error.message, error.remedy)
     return None

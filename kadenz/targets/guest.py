@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from kadenz import tools
 from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.manifest import EmulatorEntry, LoadEntry
 from kadenz.config.target_name import TargetName
@@ -63,15 +64,21 @@ def modules_of(program: GuestProgram | None, load: str) -> tuple[str, ...]:
     return names
 
 
-def require_machine(target: TargetName, program: GuestProgram, isa: str) -> None:
-    """ToolMissing unless this machine's own build of a program runs in a guest of `isa`."""
+def require_program(target: TargetName, program: GuestProgram, isa: str) -> None:
+    """ToolMissing unless a program can be compiled here for a guest of `isa`: by this machine's own
+    compilers, or by others."""
     machine = platform.machine()
-    if machine != isa:
+    if machine == isa:
+        return
+    if not program.target:
         raise ToolMissing(
             f"{target}: {program.crate} is built for this machine's {machine}, and the guest is "
             f"{isa}",
-            remedy=f"Measure it on a machine of {isa}",
+            remedy=f"Measure it on a machine of {isa}, or name its `target` in board.toml",
         )
+    tools.require(f"{isa}-linux-gnu-g++")
+    tools.require_rust_target(program.target)
+    tools.kdl_dir(isa)
 
 
 class GuestTarget(QemuProcess):

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from kadenz.lab.job import Result
 from kadenz.lab.preparing import Request, prepare
 from kadenz.lab.progress import Progress
 from kadenz.lab.schedule import run
-from kadenz.targets.guest import GuestTarget
+from kadenz.targets.guest import GuestTarget, require_program
 
 if TYPE_CHECKING:
     from tests.guest.scripts import Answer
@@ -112,15 +111,22 @@ def measured(
     return result
 
 
-@pytest.fixture
-def program_runs_here() -> None:
-    """Skips where no guest runs a program of fieldbus/: boards with one are x86-64."""
-    if platform.machine() != "x86_64":
-        pytest.skip(f"the guest is x86_64, this machine {platform.machine()}")
+def compiled_here(text: str) -> None:
+    """Skips where the program of a target's board cannot be compiled."""
+    name = parse_target(text)
+    board = inventory.board(name.board)
+    assert board.tier.guest is not None and board.tier.guest.program is not None
     try:
         tools.require("cargo")
+        require_program(name, board.tier.guest.program, board.arch)
     except ToolMissing as missing:
-        pytest.skip(missing.message)
+        pytest.skip(f"{missing.message} (make guest-kernels)")
+
+
+@pytest.fixture
+def program_runs_here() -> None:
+    """Skips where no program of fieldbus/ can be compiled for x86-64 guests."""
+    compiled_here("linux-rt/indy7-x86_64@guest")
 
 
 @pytest.fixture(scope="session")
