@@ -39,7 +39,7 @@ class Cross:
         return f"{self.isa}-linux-gnu-g++"
 
     def arguments(self) -> list[str]:
-        """What cargo is told besides the program: the instruction set."""
+        """Cargo's arguments that select the instruction set."""
         return ["--target", self.target]
 
     def variables(self, environ: Mapping[str, str]) -> dict[str, str]:

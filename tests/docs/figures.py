@@ -68,7 +68,7 @@ class Stale(AssertionError):
 
 
 class NoTree(Exception):
-    """The source of a kernel that is in no registry is not at hand."""
+    """A kernel of a guest, or the source of one that is in no registry, is not at hand."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def source(table: Table) -> Source:
 
 # ---- what the commands print ---------------------------------------------------------------------
 def shell(command: str, folder: Path) -> str:
-    """The output of a command in `folder`. Stale if it fails, NoTree without a kernel's source."""
+    """The output of a command in `folder`. Stale if it fails, NoTree without its kernel."""
     trees = os.environ.get("KADENZ_TEST_TREES", "")
     for kernel, name in re.findall(r"--kernel-source (\S+)=(\S+)", command):
         tree = Path(trees, _TREES.get(kernel, kernel))
@@ -175,6 +175,8 @@ def shell(command: str, folder: Path) -> str:
         text=True,
         check=False,
     )
+    if answer.returncode and "kadenz setup --guests" in answer.stderr:
+        raise NoTree(f"a kernel of {command} is not in the cache (make guest-kernels)")
     if answer.returncode:
         raise Stale(f"{command}\n  exit {answer.returncode}: {answer.stderr[-1500:]}")
     return answer.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control application under arm64, compiled here for them."""
+"""The control application under arm64 and riscv64, compiled here for them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.guest.conftest import compiled_here, measured
 
 pytestmark = pytest.mark.counted
 
-ISAS = ("aarch64",)
+ISAS = ("aarch64", "riscv64")
 EDGES = Benchmark(name="ethercat/edge-jitter", samples=300, params={"period_us": 1000})
 MOTION = Benchmark(
     name="motion/response-time", samples=300, params={"period_us": 1000, "priority": 90}

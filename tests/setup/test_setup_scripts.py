@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -163,6 +164,20 @@ def test_scripts_and_lab_use_the_same_cache(tmp_path: Path) -> None:
     assert bash('echo "$CACHE"', **environment).stdout.strip() == str(user_cache(environment))
     home = {"HOME": str(tmp_path)}
     assert bash('echo "$CACHE"', **home).stdout.strip() == str(user_cache(home))
+
+
+def test_programs_of_guests_need_kdl_of_each_other_instruction_set(tmp_path: Path) -> None:
+    answer = subprocess.run(
+        ["bash", str(SCRIPTS / "setup-guest-programs.sh"), "--plan"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)},
+    )
+    assert answer.returncode == 0, answer.stderr
+    planned = re.findall(r"^compile KDL for (\w+) into ", answer.stdout, re.MULTILINE)
+    assert planned == sorted({"aarch64", "riscv64", "x86_64"} - {platform.machine()})
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("packages", sorted(SCRIPTS.glob("debian-packages*.txt")))
