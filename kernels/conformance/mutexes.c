@@ -35,15 +35,6 @@ static const char *a_mutex_excludes(void)
     return reason;
 }
 
-static void own(void *arg)
-{
-    (void)arg;
-    (void)kdz_mutex_lock(mutex, PATIENCE);
-    (void)kdz_sem_take(go, PATIENCE);
-    kdz_case_log('L');
-    (void)kdz_mutex_unlock(mutex);
-}
-
 static void need(void *arg)
 {
     (void)arg;
@@ -51,6 +42,40 @@ static void need(void *arg)
         kdz_case_log('H');
         (void)kdz_mutex_unlock(mutex);
     }
+}
+
+/* The waiter is less urgent than the owner, which unlocks and locks again before it runs. */
+static const char *a_woken_waiter_does_not_share(void)
+{
+    const char *reason = NULL;
+    kdz_handle waiter;
+
+    mutex = kdz_mutex_create();
+    if (mutex < 0) {
+        return "a mutex could not be created";
+    }
+    (void)kdz_mutex_lock(mutex, 0);
+    waiter = kdz_case_thread(need, NULL, 4);
+    kdz_case_settle(); /* it waits for us */
+    (void)kdz_mutex_unlock(mutex);
+    if (kdz_mutex_lock(mutex, 0) == KDZ_OK) {
+        kdz_case_settle();
+        expect(&reason, kdz_case_log_is(""), "a waiter owned a mutex that another had locked");
+        (void)kdz_mutex_unlock(mutex);
+    }
+    kdz_case_join(&reason, waiter);
+    expect(&reason, kdz_case_log_is("H"), "a waiter did not get a mutex that was free");
+    kdz_mutex_destroy(mutex);
+    return reason;
+}
+
+static void own(void *arg)
+{
+    (void)arg;
+    (void)kdz_mutex_lock(mutex, PATIENCE);
+    (void)kdz_sem_take(go, PATIENCE);
+    kdz_case_log('L');
+    (void)kdz_mutex_unlock(mutex);
 }
 
 static void disturb(void *arg)
@@ -93,6 +118,7 @@ struct kdz_cases kdz_cases_mutexes(void)
 {
     static const struct kdz_case cases[] = {
         {"a mutex excludes", "mutex", a_mutex_excludes},
+        {"a woken waiter does not share a mutex", "mutex", a_woken_waiter_does_not_share},
         {"a waiter lends its rank to the owner", "mutex sem-counting priority-inheritance",
          a_waiter_lends_its_rank},
     };

@@ -131,6 +131,34 @@ static const char *equal_waiters_first_come(void)
     return wakes_in_order(6, 6, 6, "123", "equal waiters were not woken in the order they came");
 }
 
+/* The waiter is less urgent than the thread that gives, and that takes again before it runs. The
+ * kernel may have handed the permit over already: then the second take is refused. */
+static const char *a_permit_is_taken_once(void)
+{
+    const char *reason = NULL;
+    kdz_handle waiter;
+    bool taken;
+
+    sem = kdz_sem_create(KDZ_SEM_COUNTING, COUNT, 0);
+    if (sem < 0) {
+        return "a counting semaphore could not be created";
+    }
+    waiter = kdz_case_thread(wait_and_say, "w", 4);
+    kdz_case_settle();
+    (void)kdz_sem_give(sem);
+    taken = kdz_sem_take(sem, 0) == KDZ_OK;
+    kdz_case_settle();
+    expect(&reason, kdz_case_log_is(taken ? "" : "w"),
+           "a take that had waited returned without a permit: another thread had taken it");
+    if (taken) {
+        (void)kdz_sem_give(sem);
+    }
+    kdz_case_join(&reason, waiter);
+    expect(&reason, kdz_case_log_is("w"), "a waiter did not get the permit that was left");
+    kdz_sem_destroy(sem);
+    return reason;
+}
+
 static void give_and_say(void *arg)
 {
     (void)arg;
@@ -180,10 +208,11 @@ struct kdz_cases kdz_cases_semaphores(void)
         {"a counting semaphore stops at its maximum", "sem-counting sem-maximum",
          counting_stops_at_its_maximum},
         {"a binary semaphore holds one", "sem-binary", binary_holds_one},
-        {"a wait times out", "sem-counting", a_wait_times_out},
+        {"a wait times out", "sem-counting time-out", a_wait_times_out},
         {"the most urgent waiter comes first", "sem-counting sem-by-rank",
          the_most_urgent_waiter_first},
         {"equal waiters: first come, first served", "sem-counting", equal_waiters_first_come},
+        {"a permit is taken once", "sem-counting sem-strict", a_permit_is_taken_once},
         {"a woken thread preempts", "sem-counting", a_woken_thread_preempts},
         {"destroy frees what create took", "sem-counting", destroy_frees_what_create_took},
     };

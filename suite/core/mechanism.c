@@ -9,7 +9,7 @@ extern const struct kdz_mechanism *const __start_kdz_mechanisms[] __attribute__(
 extern const struct kdz_mechanism *const __stop_kdz_mechanisms[] __attribute__((weak));
 
 /* Capabilities of a kernel that need no registration, unless its kernel.toml says why not. */
-static const char *const every_kernels[] = {"threads", "policy-fifo"};
+static const char *const every_kernels[] = {"threads", "policy-fifo", "time-out", "sem-strict"};
 
 static char composed[112];
 

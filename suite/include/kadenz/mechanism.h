@@ -126,6 +126,8 @@ struct kdz_mechanism {
  *                         under [lacks] why not
  *   policy-fifo           the same: among equals a thread runs until it waits or yields, and no
  *                         tick passes the core on
+ *   time-out              the same: a wait of kernel.h ends when its time does
+ *   sem-strict            the same: a take returns KDZ_OK only with a permit that no other took
  *   suspend               kdz_thread_suspend and kdz_thread_resume
  *   yield                 kdz_thread_yield hands the core to the next thread of equal rank
  *   sem-counting          KDZ_SEM_COUNTING: a semaphore that counts above one
