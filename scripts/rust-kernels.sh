@@ -26,13 +26,14 @@ each_rust_kernel() {
 # As suite/rust/build.cmake compiles them, with each instrument. clippy of a kernel checks suite/rust only
 # when it is named.
 clippy_kernel() { # FOLDER TARGET CPU VALUES
-    local feature crate
+    local feature crate parts
+    parts="$(sed -n 's/^build-std = "\([a-z,]*\)".*/\1/p' "$ROOT/$1/Cargo.toml")"
     for feature in counter scope; do
         for crate in suite/rust "$1"; do
             # shellcheck disable=SC2086  # words
             env $4 RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR="${KERNEL_CRATES:-$ROOT/build/rust}" \
                 cargo-clippy clippy --manifest-path "$ROOT/$crate/Cargo.toml" --locked --quiet \
-                --features "$feature" --target "$2" -Z build-std=core -- -D warnings || return 1
+                --features "$feature" --target "$2" -Z build-std="${parts:-core}" -- -D warnings || return 1
         done
     done
 }

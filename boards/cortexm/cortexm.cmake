@@ -18,5 +18,6 @@ function(kdz_cortexm irqs console)
         KDZ_CORTEXM_IRQS=${irqs})
     set(script ${KDZ_BOARD_DIR}/link.ld)
     target_link_options(kadenz-suite PRIVATE -nostartfiles -T${script} -L${cortexm})
-    set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${script} ${cortexm}/sections.ld)
+    set_property(TARGET kadenz-suite APPEND PROPERTY LINK_DEPENDS ${script} ${cortexm}/sections.ld
+        ${cortexm}/kernel_sections.ld)
 endfunction()

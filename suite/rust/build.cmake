@@ -15,10 +15,17 @@ set(environment
 foreach(value IN LISTS KDZ_VALUES) # KDZ_BOARD_TICK_HZ=1000u
     list(APPEND environment ${value})
 endforeach()
+# The parts of Rust's library; a crate that allocates names more: [package.metadata.kadenz]
+file(STRINGS ${KDZ_FOLDER}/Cargo.toml parts REGEX "^build-std = ")
+if(NOT parts MATCHES "^build-std = \"([a-z,]+)\"")
+    set(parts core)
+else()
+    set(parts ${CMAKE_MATCH_1})
+endif()
 execute_process(
     COMMAND ${CMAKE_COMMAND} -E env ${environment}
         cargo build --release --locked --quiet --target ${KDZ_TARGET} --features ${KDZ_FEATURES}
-        -Z build-std=core # Debian has no compiled core for boards
+        -Z build-std=${parts} # Debian has no compiled core for boards
         -Z checksum-freshness # by content: an archive unpacked over a tree may bring older dates
         -Z unstable-options --artifact-dir ${out}
     WORKING_DIRECTORY ${KDZ_FOLDER}

@@ -21,7 +21,8 @@ function(kdz_rust_library folder crate)
         OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     get_target_property(values kadenz-board INTERFACE_COMPILE_DEFINITIONS)
     list(APPEND values ${KDZ_ARCH_RUST_VALUES})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/src/*.rs ${root}/suite/rust/src/*.rs)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS
+        ${folder}/src/*.rs ${folder}/conf/* ${root}/suite/rust/src/*.rs)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib${crate}.a)
     set(features ${KDZ_INSTRUMENT})
     if(KDZ_MINIMAL)
@@ -47,15 +48,20 @@ function(kdz_rust_library folder crate)
         "KDZ_RUST_TARGET=\"${KDZ_ARCH_RUST_TARGET} (${KDZ_ARCH_RUST_CPU})\"")
 endfunction()
 
-# kdz_rust_kernel(FOLDER CRATE PINNED...): the crate in FOLDER as the image's kernel, with the C part
-# beside it. The versions of PINNED crates are definitions: KDZ_EMBASSY_SYNC.
-function(kdz_rust_kernel folder crate)
+# kdz_rust_settings(FOLDER PINNED...): the versions of PINNED crates are definitions: KDZ_EMBASSY_SYNC.
+function(kdz_rust_settings folder)
     foreach(pinned IN LISTS ARGN)
         kdz_crate_version(${folder}/Cargo.lock ${pinned} version)
         string(MAKE_C_IDENTIFIER ${pinned} name)
         string(TOUPPER ${name} name)
         target_compile_definitions(kadenz-suite PRIVATE KDZ_${name}="${version}")
     endforeach()
+endfunction()
+
+# kdz_rust_kernel(FOLDER CRATE PINNED...): the crate in FOLDER as the image's kernel, with the C part
+# beside it; PINNED as above. For frameworks whose tasks await.
+function(kdz_rust_kernel folder crate)
+    kdz_rust_settings(${folder} ${ARGN})
     target_sources(kadenz-suite PRIVATE
         ${folder}/port.c
         ${kdz_root}/suite/rust/port.c

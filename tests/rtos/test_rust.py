@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Embassy, lilos, RTIC: their benchmarks measure, prove and repeat, and the others say why not."""
+"""Embassy, lilos, RTIC: their benchmarks measure, prove and repeat, and the others say why not.
+
+bern, whose threads block, is in test_bern.py.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,11 @@ from tests.rtos.images import boot, build
 pytestmark = pytest.mark.counted
 
 BOARD = "stm32f4"
-KERNELS = tuple(kernel for kernel in inventory.kernels() if inventory.in_rust(kernel))
+KERNELS = tuple(
+    kernel
+    for kernel in inventory.kernels()
+    if inventory.in_rust(kernel) and "threads" in inventory.kernel(kernel).lacks
+)
 TARGETS = (*((kernel, BOARD) for kernel in KERNELS), ("rtic", "ibex"))
 # Benchmarks that are n/a on a target: (their beginning, a part of the sentence).
 REFUSED = {
