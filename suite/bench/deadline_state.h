@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What interference/, workload/taskset and critical/ keep while they run: one memory, because one
- * benchmark runs at a time and a board may have 16 KiB. Undefined when a set-up begins.
+ * What interference/, workload/taskset, critical/, mix/, memory/ and irq/device-… keep while they
+ * run: one memory, because one benchmark runs at a time and a board may have 16 KiB. Undefined when
+ * a set-up begins.
  */
 #ifndef KDZ_BENCH_DEADLINE_STATE_H
 #define KDZ_BENCH_DEADLINE_STATE_H
@@ -17,6 +18,8 @@ struct kdz_taskset_task {
 };
 
 struct kdz_critical_service;
+struct kdz_mix;
+struct kdz_device;
 
 union kdz_deadline_state {
     struct {
@@ -78,6 +81,36 @@ union kdz_deadline_state {
         volatile uint32_t handled; /* interrupts */
         volatile bool over;
     } critical;
+    struct {                       /* mix/ */
+        const struct kdz_mix *mix; /* being measured */
+        union {                    /* the calls of the object, where they are a table's */
+            const struct kdz_memory_ops *memory;
+            const struct kdz_channel_ops *channel;
+        };
+        kdz_handle object;
+        volatile uint32_t done;
+        volatile bool over;
+    } mixed;
+    struct { /* mix/round-robin */
+        kdz_handle go;
+        kdz_handle finished;
+        uint32_t half;            /* workloads of each thread in a batch */
+        volatile uint32_t others; /* that the other thread has done */
+        uint32_t sum_other;
+    } turns;
+    struct { /* memory/ */
+        uint8_t *from;
+        uint8_t *to;
+    } blocks;
+    struct { /* irq/device-… */
+        const struct kdz_device *device;
+        kdz_handle sem;
+        volatile kdz_status given;
+        volatile uint32_t since; /* the request, in ticks of the device */
+        volatile uint32_t entered;
+        volatile uint32_t woken;
+        volatile uint32_t limit;
+    } requests;
 };
 
 extern union kdz_deadline_state kdz_deadline_state;

@@ -10,6 +10,7 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
 #include "kadenz/device.h"
 #include "kadenz/pair.h"
 #include "kadenz/period.h"
@@ -27,15 +28,7 @@ static const struct kdz_param params[PARAMS] = {
     [INTERRUPTED] = {"interrupted", LOOP, LOOP, IDLE, interrupted},
 };
 
-static struct {
-    const struct kdz_device *device;
-    kdz_handle sem;
-    volatile kdz_status given;
-    volatile uint32_t since; /* the request, in ticks of the device */
-    volatile uint32_t entered;
-    volatile uint32_t woken;
-    volatile uint32_t limit;
-} d;
+#define d kdz_deadline_state.requests
 
 static void handle(struct kdz_isr *isr)
 {

@@ -7,6 +7,7 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
 #include "kadenz/pair.h"
 
 #define RANK 7u
@@ -17,11 +18,8 @@ static const struct kdz_param params[PARAMS] = {
     [OFFSET_BYTES] = {"offset_bytes", 0, 0, 3}, /* of the destination, from a word's address */
 };
 
-/* The end of the lane's storage, which the lane gives up. */
-static struct {
-    uint8_t *from;
-    uint8_t *to;
-} m;
+/* They point to the end of the lane's storage, which the lane gives up. */
+#define m kdz_deadline_state.blocks
 
 static bool holds(const volatile uint8_t *bytes, uint32_t count, uint32_t turn)
 {

@@ -3,6 +3,8 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
+
 #define TEXT_BYTES 31u
 #define INDICES 8u
 
@@ -67,7 +69,7 @@ __attribute__((noinline)) uint32_t kdz_mix_work(void)
 }
 
 /* ---- both lanes ------------------------------------------------------------------------------ */
-static const struct kdz_mix *mix;
+#define mix kdz_deadline_state.mixed.mix
 
 static void lead(void *arg)
 {

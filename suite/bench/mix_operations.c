@@ -7,6 +7,7 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
 #include "kadenz/carries.h"
 #include "vocabulary.h"
 
@@ -29,13 +30,7 @@ static const struct kdz_param with_channel[PARAMS] = {
     [KIND] = {"channel", 0, 0, sizeof channels / sizeof channels[0] - 1u, channels},
 };
 
-static struct {
-    kdz_handle sem; /* or pool, or channel */
-    const struct kdz_memory_ops *memory;
-    const struct kdz_channel_ops *channel;
-    volatile uint32_t done;
-    volatile bool over;
-} m;
+#define m kdz_deadline_state.mixed
 
 static uint32_t done(void)
 {
@@ -44,7 +39,7 @@ static uint32_t done(void)
 
 static void begin(void)
 {
-    m.sem = KDZ_FAILED;
+    m.object = KDZ_FAILED;
     m.done = 0;
     m.over = false;
 }
@@ -54,36 +49,36 @@ static void begin(void)
 static void woken(void *arg)
 {
     (void)arg;
-    while (kdz_sem_take(m.sem, KDZ_FOREVER) == KDZ_OK && !m.over) {
+    while (kdz_sem_take(m.object, KDZ_FOREVER) == KDZ_OK && !m.over) {
         m.done++;
     }
 }
 
 static void wake(void)
 {
-    (void)kdz_sem_give(m.sem);
+    (void)kdz_sem_give(m.object);
 }
 
 static kdz_status setup_semaphore(struct kdz_point *point)
 {
     (void)point;
     begin();
-    m.sem = kdz_sem_create(kdz_pair_semaphore(), 1, 0);
-    return m.sem < 0 ? (kdz_status)m.sem : KDZ_OK;
+    m.object = kdz_sem_create(kdz_pair_semaphore(), 1, 0);
+    return m.object < 0 ? (kdz_status)m.object : KDZ_OK;
 }
 
 static void teardown_semaphore(struct kdz_point *point)
 {
     (void)point;
-    if (m.sem >= 0) {
-        kdz_sem_destroy(m.sem);
+    if (m.object >= 0) {
+        kdz_sem_destroy(m.object);
     }
 }
 
 static void let_end(void)
 {
     m.over = true;
-    (void)kdz_sem_give(m.sem);
+    (void)kdz_sem_give(m.object);
 }
 
 static void measure_preemption(struct kdz_point *point)
@@ -99,7 +94,7 @@ static void measure_preemption(struct kdz_point *point)
  */
 static void give_and_take(void)
 {
-    if (kdz_sem_give(m.sem) == KDZ_OK && kdz_sem_take(m.sem, 0) == KDZ_OK) {
+    if (kdz_sem_give(m.object) == KDZ_OK && kdz_sem_take(m.object, 0) == KDZ_OK) {
         m.done++;
     }
 }
@@ -115,9 +110,9 @@ static void measure_semaphore(struct kdz_point *point)
  */
 static void allocate_and_release(void)
 {
-    void *const block = m.memory->allocate(m.sem, BLOCK_BYTES);
+    void *const block = m.memory->allocate(m.object, BLOCK_BYTES);
 
-    if (block != NULL && m.memory->release(m.sem, block) == KDZ_OK) {
+    if (block != NULL && m.memory->release(m.object, block) == KDZ_OK) {
         m.done++;
     }
 }
@@ -132,15 +127,15 @@ static kdz_status setup_memory(struct kdz_point *point)
         return status;
     }
     m.memory = kdz_mechanism(name)->memory;
-    m.sem = m.memory->create(BLOCK_BYTES, BLOCKS);
-    return m.sem < 0 ? (kdz_status)m.sem : KDZ_OK;
+    m.object = m.memory->create(BLOCK_BYTES, BLOCKS);
+    return m.object < 0 ? (kdz_status)m.object : KDZ_OK;
 }
 
 static void teardown_memory(struct kdz_point *point)
 {
     (void)point;
-    if (m.sem >= 0) {
-        m.memory->destroy(m.sem);
+    if (m.object >= 0) {
+        m.memory->destroy(m.object);
     }
 }
 
@@ -186,8 +181,8 @@ static void send_and_receive(void)
     const uint32_t sent = m.done;
     uint32_t received = ~sent;
 
-    if (m.channel->send(m.sem, &sent, sizeof sent, KDZ_FOREVER) == KDZ_OK &&
-        m.channel->receive(m.sem, &received, sizeof received, KDZ_FOREVER) == KDZ_OK &&
+    if (m.channel->send(m.object, &sent, sizeof sent, KDZ_FOREVER) == KDZ_OK &&
+        m.channel->receive(m.object, &received, sizeof received, KDZ_FOREVER) == KDZ_OK &&
         received == sent) {
         m.done++;
     }
@@ -206,15 +201,15 @@ static kdz_status setup_message(struct kdz_point *point)
         return status;
     }
     m.channel = kdz_mechanism(name)->channel;
-    m.sem = m.channel->create(sizeof(uint32_t), DEPTH);
-    return m.sem < 0 ? (kdz_status)m.sem : KDZ_OK;
+    m.object = m.channel->create(sizeof(uint32_t), DEPTH);
+    return m.object < 0 ? (kdz_status)m.object : KDZ_OK;
 }
 
 static void teardown_message(struct kdz_point *point)
 {
     (void)point;
-    if (m.sem >= 0) {
-        m.channel->destroy(m.sem);
+    if (m.object >= 0) {
+        m.channel->destroy(m.object);
     }
 }
 

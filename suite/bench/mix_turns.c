@@ -7,6 +7,7 @@
 
 #include "kadenz/suite.h"
 
+#include "deadline_state.h"
 #include "kadenz/thread_options.h"
 
 enum { ITERATIONS, RANK, PARAMS };
@@ -15,14 +16,7 @@ static const struct kdz_param params[PARAMS] = {
     [RANK] = {"rank", 7, 1, KDZ_RANK_MAIN - 1u},
 };
 
-static struct {
-    struct kdz_point *point;
-    kdz_handle go, finished;
-    kdz_handle other; /* thread */
-    volatile uint32_t others;
-    uint32_t half;
-    uint32_t sum_other;
-} t;
+#define t kdz_deadline_state.turns
 
 static uint32_t works(uint32_t count)
 {
