@@ -30,10 +30,10 @@ HOST = "posix/linux@host"
 def without(*names: str) -> Any:
     """A look-up that finds every tool of this machine except these."""
 
-    def look_up(wanted: Need) -> Tool:
+    def look_up(wanted: Need, **places: Any) -> Tool:
         if wanted.name in names or "everything" in names:
             return Tool(wanted, None, "", f"{wanted.name} is not installed")
-        return tools.look_up(wanted)
+        return tools.look_up(wanted, **places)
 
     return look_up
 

@@ -50,7 +50,7 @@ def test_a_missing_compiler_of_cores_is_named(monkeypatch: pytest.MonkeyPatch) -
     real = shutil.which
     monkeypatch.setattr(
         "kadenz.targets.rtl_core.shutil.which",
-        lambda name: None if name == "g++" else real(name),
+        lambda name, **where: None if name == "g++" else real(name, **where),
     )
     (compiler,) = missing()[IBEX]
     assert compiler.problem == "g++ is not installed (compiles cores)"

@@ -318,6 +318,7 @@ def test_every_time_of_the_suite_is_in_ticks_or_has_another_clock() -> None:
         "middle_us": "a loop of that length",
         "pause_us": "a loop of that length",
         "stop_above_us": "a limit on samples, by the clock",
+        "runtime_us": "a share of SCHED_DEADLINE, by the scheduler's clock",
     }
     assert names - set(others) == set(params.IN_TICKS) - {"sleep_us", "timeout_us"}
     assert others.keys() <= names

@@ -136,7 +136,7 @@ def short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A lab with an Ibex that gives up early."""
     shutil.copytree(inventory.root() / "boards" / "ibex", tmp_path / "boards" / "short")
     board = tmp_path / "boards" / "short" / "board.toml"
-    limits = 'core = "ibex"\nsilence_limit = 4000000\ncycle_limit = 6000000'
+    limits = 'core = "ibex"\nsilence_limit = 4000000\ncycle_limit = 12000000'
     board.write_text(board.read_text().replace('core = "ibex"', limits))
     (tmp_path / "kadenz.toml").write_text("")
     monkeypatch.setenv("KADENZ_LAB", str(tmp_path))

@@ -107,21 +107,6 @@ def executions(run: Run, bench: str) -> list[tuple[int, ...]]:
 
 
 @pytest.mark.parametrize("bench", BENCHES)
-def test_a_first_execution_has_more_misses_than_the_others(
-    bench: str, scoped: dict[int, Run]
-) -> None:
-    first, *others = executions(scoped[0], bench)
-    ((usual, count),) = Counter(others).most_common(1)
-    assert count >= len(others) - 3  # a tick meets the others
-    assert first[0] > usual[0] and sum(first[1:]) > sum(usual[1:])
-
-
-def test_a_switch_that_the_cache_holds_has_no_miss_of_code(scoped: dict[int, Run]) -> None:
-    _, *others = executions(scoped[0], "micro/task-switch-sampled")
-    assert Counter(code for _, code, _ in others).most_common(1)[0][0] == 0
-
-
-@pytest.mark.parametrize("bench", BENCHES)
 def test_a_wait_state_costs_a_cycle_for_each_word_of_the_lines(
     bench: str, scoped: dict[int, Run]
 ) -> None:
