@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * memory/copy and memory/fill: what a program pays to move bytes, by the memcpy and memset of the
- * image's C library, between addresses that a word divides, or not.
+ * image's C library, between addresses that a word divides, or not. The main thread does it: no
+ * kernel takes part.
  */
 #include "kadenz/bench.h"
 
@@ -9,8 +10,6 @@
 
 #include "deadline_state.h"
 #include "kadenz/pair.h"
-
-#define RANK 7u
 
 enum { SIZE_BYTES, OFFSET_BYTES, PARAMS };
 static const struct kdz_param params[PARAMS] = {
@@ -26,9 +25,8 @@ static bool holds(const volatile uint8_t *bytes, uint32_t count, uint32_t turn)
     return bytes[0] == (uint8_t)turn && bytes[count - 1u] == (uint8_t)(count > 1u ? ~turn : turn);
 }
 
-static void time_copy(void *arg)
+static void time_copy(struct kdz_point *point)
 {
-    struct kdz_point *point = (struct kdz_point *)arg;
     const uint32_t bytes = KDZ_PARAM(point, SIZE_BYTES);
     uint8_t *const from = m.from;
     uint8_t *const to = m.to;
@@ -45,9 +43,8 @@ static void time_copy(void *arg)
     }
 }
 
-static void time_fill(void *arg)
+static void time_fill(struct kdz_point *point)
 {
-    struct kdz_point *point = (struct kdz_point *)arg;
     const uint32_t bytes = KDZ_PARAM(point, SIZE_BYTES);
     uint8_t *const to = m.to;
 
@@ -81,31 +78,16 @@ static kdz_status setup(struct kdz_point *point)
     return KDZ_OK;
 }
 
-static void measure_copy(struct kdz_point *point)
-{
-    const struct kdz_party alone = {"alone", time_copy, RANK, 0};
-
-    kdz_party_run(point, &alone);
-}
-
-static void measure_fill(struct kdz_point *point)
-{
-    const struct kdz_party alone = {"alone", time_fill, RANK, 0};
-
-    kdz_party_run(point, &alone);
-}
-
 static const struct kdz_bench memory_copy = {
     .name = "memory/copy",
     .begins = "before a copy of `size_bytes` bytes by memcpy",
     .ends = "its return",
     .source = "arm2022 section 2.4",
-    .needs = "threads",
     .params = params,
     .param_count = PARAMS,
     .lane_count = 1,
     .setup = setup,
-    .measure = measure_copy,
+    .measure = time_copy,
 };
 KDZ_BENCH(memory_copy);
 
@@ -114,11 +96,10 @@ static const struct kdz_bench memory_fill = {
     .begins = "before `size_bytes` bytes are filled by memset",
     .ends = "its return",
     .source = "arm2022 section 2.4",
-    .needs = "threads",
     .params = params,
     .param_count = PARAMS,
     .lane_count = 1,
     .setup = setup,
-    .measure = measure_fill,
+    .measure = time_fill,
 };
 KDZ_BENCH(memory_fill);

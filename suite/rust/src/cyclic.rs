@@ -59,6 +59,7 @@ impl<F: Framework> Benchmark for WakeupLatency<F> {
             Param::fixed(c"stop_above_us", 0),
             Param::fixed(c"trace", 1),
             Param::word(c"migrate", &[Word::new(c"none")]),
+            Param::fixed(c"runtime_us", 0),
         ],
         lanes: Lanes::PerCore,
         self_timed: true,
