@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The device of the bench in instruments/rtl: two words in CLINT's unused space. It raises the
- * software interrupt of core 0. QEMU answers zero there.
+ * software interrupt of core 0. QEMU answers zero there. A board of several cores leaves it out: an
+ * interrupt without one of the board's reasons (cores.c) would be dropped.
  */
 #include "kadenz/device.h"
 

@@ -7,7 +7,7 @@ include(${kdz_root}/boards/console/console.cmake)
 
 function(kdz_softcore name uart finisher)
     cmake_parse_arguments(PARSE_ARGV 3 board "" "CORES;LOCKS" "")
-    target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/device.c ${softcore}/jump.S)
+    target_sources(kadenz-suite PRIVATE ${softcore}/board.c ${softcore}/jump.S)
     if(board_CORES)
         target_sources(kadenz-suite PRIVATE ${softcore}/cores.c ${softcore}/cores.S)
         target_compile_definitions(kadenz-suite PRIVATE
@@ -18,7 +18,7 @@ function(kdz_softcore name uart finisher)
         target_compile_definitions(kadenz-board INTERFACE KDZ_LANES_MAX=${lanes})
         set(KDZ_BOARD_CORES ${board_CORES} PARENT_SCOPE) # a kernel for several cores: cores.h
     else()
-        target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c)
+        target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c ${softcore}/device.c)
     endif()
     if(NOT KDZ_CONSOLE STREQUAL "uart")
         kdz_console("") # through a debugger

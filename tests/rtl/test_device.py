@@ -46,3 +46,10 @@ def test_qemu_has_no_such_device(tmp_path: Path) -> None:
     (record,) = [record for record in run.manifest.records if record.bench == HANDLER]
     assert record.status == "n/a"
     assert record.reason == "this board has no device that raises the suite's interrupt"
+
+
+def test_a_board_of_two_cores_has_none(tmp_path: Path) -> None:
+    """Its software interrupts need a reason, which a device does not leave."""
+    (run,) = measured(tmp_path, TASK, "--quick", "--target", "freertos/ibex2@rtl")
+    (record,) = [record for record in run.manifest.records if record.bench == TASK]
+    assert record.status == "n/a"

@@ -60,6 +60,10 @@ Caches caches_of(const Arguments &arguments)
     Caches caches;
     const auto range = arguments.equal_range("flush");
     for (auto argument = range.first; argument != range.second; ++argument) {
+        if (argument->second != "instructions" && argument->second != "data") {
+            throw std::runtime_error("--flush " + argument->second +
+                                     ": expected instructions or data");
+        }
         (argument->second == "data" ? caches.data : caches.instruction) = true;
     }
     return caches;

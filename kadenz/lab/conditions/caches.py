@@ -62,9 +62,9 @@ class CacheStateChoice(Choice):
     options = (
         Option(
             _FLAG,
-            "What the caches of a simulated core hold when a sample begins: hot (what ran "
-            "before), flushed, instructions-flushed, data-flushed; may be repeated, one run for "
-            "each. Needs --instrument scope.",
+            "What the caches of a simulated core hold when a sample begins: "
+            f"{', '.join(_FLUSHED)}; hot is what ran before. May be repeated, one run for each. "
+            "Needs --instrument scope.",
             metavar="STATE",
             many=True,
             complete=lambda typed: [(state, "") for state in _FLUSHED],
@@ -74,7 +74,7 @@ class CacheStateChoice(Choice):
     @classmethod
     def asked(cls, values: Mapping[str, Any], campaign: Campaign) -> Self:
         """Only the command line names states."""
-        return cls(tuple(values.get("caches", ())))
+        return cls(tuple(dict.fromkeys(values.get("caches", ()))))
 
     def check(self, targets: Sequence[TargetName]) -> None:
         """UsageError for a state that is none, or without a core whose caches can be emptied."""
