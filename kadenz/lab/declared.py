@@ -16,8 +16,10 @@ from kadenz.config import inventory
 from kadenz.config.campaign import Campaign
 from kadenz.errors import UsageError
 from kadenz.lab.plan import COLD_KEY, SAMPLES_KEY, SECONDS_KEY, no_benchmark, no_parameter
+from kadenz.lab.reference import described
 from kadenz.regular_files import read_regular
 
+_NAME = re.compile(r"[a-z0-9-]+/[a-z0-9-]*[a-z0-9]")
 _WORD = re.compile(r'"([a-z0-9_/-]+)"')
 
 
@@ -27,19 +29,21 @@ def check_declared(
     """UsageError for a benchmark or `--set` that no source declares, or for two lengths at once."""
     if SAMPLES_KEY in overrides and SECONDS_KEY in overrides:
         raise UsageError("--set seconds and samples: two lengths", remedy="Set one of them")
-    declared = _declared(extra_bench) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
+    literals = {literal for file in _sources(extra_bench) for literal in _WORD.findall(_text(file))}
+    declared = _declared(literals) | {SAMPLES_KEY, SECONDS_KEY, COLD_KEY}
     for benchmark in campaign.benchmark:
         if benchmark.name not in declared:
-            raise no_benchmark(benchmark.name, declared)
+            # Only whole names are proposed: most of what a stem and an ending give does not exist.
+            whole = {literal for literal in literals if _NAME.fullmatch(literal)}
+            raise no_benchmark(benchmark.name, {*described(), *whole})
     for name in overrides:
         if name not in declared:
             raise no_parameter(name, declared)
 
 
-def _declared(extra_bench: Sequence[Path]) -> set[str]:
+def _declared(written: Collection[str]) -> set[str]:
     """Every literal; a macro may make one name of several: `"itc/" name "-one-way"`."""
-    literals = {literal for file in _sources(extra_bench) for literal in _WORD.findall(_text(file))}
-    literals |= {*inventory.mechanisms().names}
+    literals = {*written, *inventory.mechanisms().names}
     families = [literal for literal in literals if literal.endswith("/")]
     endings = [literal for literal in literals if literal.startswith("-")]
     names = {literal for literal in literals if re.fullmatch(r"[a-z][a-z0-9-]*", literal)}

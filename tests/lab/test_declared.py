@@ -73,3 +73,17 @@ def test_every_campaign_and_every_built_image_passes() -> None:
         if catalog is not None:
             params = {param.name for bench in catalog.benches for param in bench.params}
             check_declared(campaign(*(bench.name for bench in catalog.benches)), params, [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("mix/preemptin", "mix/preemption"),
+        ("motion/response", "motion/response-time"),
+        ("itc/message-que", "itc/message-queue"),
+    ],
+)
+def test_a_name_that_is_proposed_is_that_of_a_benchmark(typed: str, meant: str) -> None:
+    with pytest.raises(UsageError) as error:
+        check_declared(campaign(typed), {}, [])
+    assert f"`{meant}`" in error.value.remedy
