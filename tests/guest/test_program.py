@@ -26,6 +26,7 @@ from kadenz.lab.guests import BOOT_S, guest_image
 from kadenz.lab.measure import stamp_benchmark_notes
 from kadenz.report.studies.cereia2011 import is_preempt_rt
 from kadenz.store import Run, read_run
+from kadenz.targets.guest import require_program
 from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine, measured
 from tests.synthetic import LINUX, manifest
@@ -36,8 +37,15 @@ RT, PLAIN = "linux-rt/indy7-x86_64@guest", "linux/indy7-x86_64@guest"
 EDGES = Benchmark(name="ethercat/edge-jitter", samples=300, params={"period_us": 1000})
 
 
-def run_of(text: str, output: Path, *, fresh: bool = False, disturbance: str = "") -> Run:
-    result = measured(text, output, benchmark=EDGES, fresh=fresh, disturbance=disturbance)
+def run_of(
+    text: str,
+    output: Path,
+    *,
+    fresh: bool = False,
+    disturbance: str = "",
+    benchmark: Benchmark = EDGES,
+) -> Run:
+    result = measured(text, output, benchmark=benchmark, fresh=fresh, disturbance=disturbance)
     assert result.folder is not None
     return read_run(result.folder)
 
@@ -77,11 +85,13 @@ def test_edges_of_two_boots_are_byte_identical(tmp_path: Path) -> None:
 
 
 def test_a_thread_that_holds_the_processor_delays_edges_by_as_long(tmp_path: Path) -> None:
-    """200 µs in every 1,010 µs meet the master in every phase within 101 edges."""
-    times = edges_of(run_of(PLAIN, tmp_path, disturbance="200us/1010us"))
+    """200 µs in every 1,010 µs meet the master in steps of 10 µs: 101 edges have every one."""
+    apart = msgspec.structs.replace(EDGES, params={**EDGES.params, "phase_us": 500})  # of the tick
+    times = edges_of(run_of(PLAIN, tmp_path, disturbance="200us/1010us", benchmark=apart))
     late = times - np.arange(times.size) * 1_000_037.0
     late -= np.median(late)
-    assert 200_000 < late.max() < 250_000
+    # The edge that comes first after a hold began may come a whole step after it.
+    assert 200_000 - 10_000 - 5_000 < late.max() < 250_000
     # 200 of 1,010, and what the frame still takes. The ring itself delays an edge by up to 5 µs.
     assert 0.15 < np.mean(late > 10_000) < 0.30
 
@@ -157,8 +167,10 @@ def test_a_machine_of_another_instruction_set_is_refused(
     guest: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    assert guest.tier.program is not None
+    program = msgspec.structs.replace(guest.tier.program, target="")
     with pytest.raises(ToolMissing, match="built for this machine's aarch64"):
-        guest_image(guest.name, guest.guest, ())
+        require_program(guest.name, program, "x86_64")
 
 
 def test_times_that_wait_for_a_frame_carry_a_note_and_are_not_judged() -> None:
