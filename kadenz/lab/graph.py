@@ -49,9 +49,12 @@ def silence_s(job: Job, point: Point) -> float:
     """How long a target may be silent in this point: the time-out, plus twice its own length if it
     is periodic, or a window of it, after which it sends."""
     slowdown = SLOWDOWN if job.setup.guest is not None else 2.0
-    periods_us = [number(point.params, name) for name in ("period_us", "interval_us")]
+
+    def asked(name: str) -> int:
+        return number(point.params, name, _initial(job, point.bench, name))
+
     # Each thread's period is longer than the last one's by this distance.
-    longest_us = max(periods_us) + number(point.params, "distance_us") * _LANES_MAX
+    longest_us = max(asked("period_us"), asked("interval_us")) + asked("distance_us") * _LANES_MAX
     waiting_s = slowdown * 1e-6 * longest_us * point.samples
     busy = _BUSY_SLOWDOWN if job.name.tier in ("emulated", "rtl") else 2.0
     return job.timeout_s + waiting_s + busy * 1e-6 * window_us(job, point)
