@@ -35,7 +35,10 @@ def check_declared(
         if benchmark.name not in declared:
             # Only whole names are proposed: most of what a stem and an ending give does not exist.
             whole = {literal for literal in literals if _NAME.fullmatch(literal)}
-            raise no_benchmark(benchmark.name, {*described(), *whole, *_of_the_lab()})
+            families = [literal for literal in literals if literal.endswith("/")]
+            channels = inventory.mechanisms().channel  # of the lab: each is a benchmark
+            of_the_lab = {family + channel for family in families for channel in channels}
+            raise no_benchmark(benchmark.name, {*described(), *whole, *of_the_lab})
     for name in overrides:
         if name not in declared:
             raise no_parameter(name, declared)
@@ -50,13 +53,6 @@ def _declared(written: Collection[str]) -> set[str]:
     stems = {literal for literal in literals if "/" in literal}
     stems |= {family + name for family in families for name in names}
     return literals | stems | {stem + ending for stem in stems for ending in endings}
-
-
-def _of_the_lab() -> set[str]:
-    """The benchmarks that the lab's own mechanisms have."""
-    kinds = inventory.mechanisms()
-    signals = {f"itc/{name}-one-way" for name in (*kinds.notify, *kinds.lock)}
-    return signals | {f"itc/{name}" for name in kinds.channel}
 
 
 def _sources(extra_bench: Sequence[Path]) -> Iterator[Path]:
