@@ -107,9 +107,10 @@ bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_benc
     return find(benches, (struct word){bench->name, length}) != bench;
 }
 
-/* Which keys a line has given: a bit for each parameter, then two for the runner's own. */
+/* Which keys a line has given: a bit for each parameter, then three for the runner's own. */
 #define SEEN_ID (1u << KDZ_PARAMS_MAX)
 #define SEEN_SAMPLES (1u << (KDZ_PARAMS_MAX + 1))
+#define SEEN_ARRIVALS (1u << (KDZ_PARAMS_MAX + 2))
 
 static bool number_in(struct kdz_plan_line *out, struct word pair, struct word digits,
                       const uint32_t bounds[2], uint32_t *value)
@@ -169,6 +170,7 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     /* 65535 names records whose line gave no id (core/runner.c). */
     static const uint32_t ids[] = {0, UINT16_MAX - 1u};
     static const uint32_t counts[] = {1, UINT32_MAX};
+    static const uint32_t switches[] = {0, 1};
     struct word key = {pair.first, 0};
     struct word given;
     uint32_t value = 0;
@@ -190,6 +192,10 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         bit = SEEN_SAMPLES;
         taken = number_in(out, pair, given, counts, &value);
         point->samples = taken ? value : point->samples;
+    } else if (kdz_text_is(key.first, key.length, "arrivals")) {
+        bit = SEEN_ARRIVALS;
+        taken = number_in(out, pair, given, switches, &value);
+        out->arrivals = taken && value != 0;
     } else if (point->bench != NULL) { /* an unknown benchmark is what gets reported */
         taken = take_param(out, point, key, given, &bit);
     }
@@ -248,6 +254,7 @@ void kdz_plan_read(const char *line, const struct kdz_benches *benches, struct k
     out->name = name.first;
     out->name_length = name.length;
     out->reason[0] = '\0';
+    out->arrivals = false;
     point->bench = NULL;
     point->samples = 0;
     if (name.length == 0 || name.first[0] == '#') {

@@ -35,6 +35,7 @@ struct kdz_plan_line {
     enum kdz_plan_kind kind;
     const char *name; /* of the benchmark, as the line has it: points into the line */
     size_t name_length;
+    bool arrivals;    /* an interrupt may arrive at any moment of a sample: arrivals.h */
     char reason[112]; /* with KDZ_PLAN_ERROR */
 };
 

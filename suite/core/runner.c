@@ -2,6 +2,7 @@
  *
  * HELLO, the plan's lines in their order, DONE.
  */
+#include "arrivals.h"
 #include "kadenz/conformance.h"
 #include "kadenz/suite.h"
 #include "message.h"
@@ -124,10 +125,16 @@ static void measure(void)
 
     session.explanation = NULL;
     status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
+    if (status == KDZ_OK && parsed.arrivals) {
+        status = kdz_arrivals_begin(&point);
+    }
     if (status == KDZ_OK) {
         (void)kdz_stamp(KDZ_MARK_RECORD_OPEN | point.id);
         bench->measure(&point);
         (void)kdz_stamp(KDZ_MARK_RECORD_CLOSE | point.id);
+    }
+    if (parsed.arrivals) {
+        kdz_arrivals_end();
     }
     if (bench->teardown != NULL) {
         bench->teardown(&point);

@@ -43,6 +43,15 @@ static void test_a_point_has_its_values_and_the_rest_by_default(void **state)
     assert_int_equal(point.value[1], 7);
 }
 
+static void test_an_interrupt_may_arrive_where_the_line_says_so(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=3 arrivals=1 samples=4"), KDZ_PLAN_POINT);
+    assert_true(read.arrivals);
+    assert_int_equal(kind_of("itc/queue id=3 samples=4"), KDZ_PLAN_POINT);
+    assert_false(read.arrivals);
+}
+
 static void test_of_one_name_the_later_benchmark_counts(void **state)
 {
     (void)state;
@@ -115,6 +124,8 @@ static void test_a_wrong_line_says_what_is_wrong(void **state)
     expect_refused("itc/queue id=1 samples=1 size_bytes=601", "`size_bytes=601`: from 4 to 600");
     expect_refused("itc/queue id=1 samples=1 size_bytes=4 size_bytes=4",
                    "`size_bytes`: given twice");
+    expect_refused("itc/queue id=1 samples=1 arrivals=2", "`arrivals=2`: from 0 to 1");
+    expect_refused("itc/queue id=1 samples=1 arrivals=1 arrivals=1", "`arrivals`: given twice");
     expect_refused("itc/queue id=1 id=2 samples=1", "`id`: given twice");
     expect_refused("itc/queue id samples=1", "`id`: key=value expected");
 }
@@ -157,6 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_point_has_its_values_and_the_rest_by_default),
+        cmocka_unit_test(test_an_interrupt_may_arrive_where_the_line_says_so),
         cmocka_unit_test(test_of_one_name_the_later_benchmark_counts),
         cmocka_unit_test(test_a_word_is_its_place_among_the_words),
         cmocka_unit_test(test_a_name_is_taken_whole),

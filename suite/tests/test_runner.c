@@ -11,6 +11,79 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- a kernel with one semaphore, one thread and one interrupt --------------------------------
+ */
+KDZ_HAS(interrupt, "interrupt");
+
+static void (*connected)(struct kdz_isr *isr);
+static void (*responder)(void *argument);
+static uint8_t responder_rank;
+static kdz_status connecting;
+static unsigned permits, semaphores, threads;
+static uint32_t marks[4];
+static unsigned mark_count;
+
+kdz_handle kdz_sem_create(kdz_sem_kind kind, uint32_t max, uint32_t initial)
+{
+    (void)kind;
+    assert_int_equal(max, 1);
+    permits = initial;
+    semaphores++;
+    return 3;
+}
+
+/* Without a permit the responder would wait: the fake ends it. */
+kdz_status kdz_sem_take(kdz_handle sem, uint32_t timeout_ticks)
+{
+    (void)sem;
+    (void)timeout_ticks;
+    if (mark_count < 4) {
+        marks[mark_count++] = fake_mark;
+    }
+    return permits == 0 ? KDZ_TIMEOUT : (permits--, KDZ_OK);
+}
+
+kdz_status kdz_sem_give(kdz_handle sem)
+{
+    (void)sem;
+    permits++;
+    return KDZ_OK;
+}
+
+kdz_status kdz_sem_give_from_isr(kdz_handle sem, struct kdz_isr *isr)
+{
+    (void)isr;
+    return kdz_sem_give(sem);
+}
+
+void kdz_sem_destroy(kdz_handle sem)
+{
+    (void)sem;
+    semaphores--;
+}
+
+kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
+{
+    responder = spec->entry;
+    responder_rank = spec->rank;
+    threads++;
+    return 5;
+}
+
+kdz_status kdz_thread_join(kdz_handle thread, uint32_t timeout_ticks)
+{
+    (void)thread;
+    (void)timeout_ticks;
+    threads--;
+    return KDZ_OK;
+}
+
+kdz_status kdz_irq_connect(void (*handler)(struct kdz_isr *isr))
+{
+    connected = handler;
+    return handler != NULL ? connecting : KDZ_OK;
+}
+
 /* ---- benchmarks that do one thing each --------------------------------------------------------
  */
 static enum {
@@ -51,6 +124,10 @@ static void measure(struct kdz_point *point)
 
     measured++;
     open_mark = fake_mark;
+    if (connected != NULL) { /* the interrupt arrives now */
+        connected(NULL);
+        responder(NULL);
+    }
     if (behaviour == BROKEN) {
         point->record.breach =
             (struct kdz_breach){true, 0, 41, 1234, 1000, "the trace was stopped"};
@@ -114,6 +191,17 @@ static const struct kdz_bench fake_self_timed = {
 };
 KDZ_BENCH(fake_self_timed);
 
+static const struct kdz_bench fake_interrupted = {
+    .name = "fake/interrupted",
+    .begins = "b",
+    .ends = "e",
+    .source = "s",
+    .needs = "yield interrupt",
+    .lane_count = 1,
+    .measure = measure,
+};
+KDZ_BENCH(fake_interrupted);
+
 void kdz_conformance(kdz_conform_report report)
 {
     report("one holds", KDZ_CONFORM_BEGINS, "");
@@ -135,6 +223,9 @@ static int start(void **state)
     setup_status = KDZ_OK;
     set_up_needs = "";
     measured = torn_down = 0;
+    connected = NULL;
+    connecting = KDZ_OK;
+    mark_count = 0;
     kdz_stop_requested = false;
     return 0;
 }
@@ -383,7 +474,7 @@ static void test_list_names_every_benchmark_and_why_not(void **state)
 {
     (void)state;
     run("list\n");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(frame.type, KDZ_FRAME_BENCH);
         if (fake_says(&frame, "fake/suspend")) {
             assert_true(fake_says(&frame, "available\xc2"));
@@ -413,6 +504,54 @@ static void test_conformance_is_reported_case_by_case(void **state)
     next(KDZ_FRAME_DONE);
 }
 
+static void expect_undone(void)
+{
+    assert_null(connected);
+    assert_int_equal(semaphores, 0);
+    assert_int_equal(threads, 0);
+}
+
+static void test_an_interrupt_that_arrives_is_marked_and_wakes_the_most_urgent_thread(void **state)
+{
+    (void)state;
+    run("fake/count id=5 samples=3 arrivals=1\nend\n");
+    expect_end("ok", "");
+    assert_int_equal(responder_rank, KDZ_RANK_MAX);
+    assert_int_equal(mark_count, 2); /* of the two takes, before each of which was a mark */
+    assert_int_equal(marks[0], KDZ_HANDLED);
+    assert_int_equal(marks[1], KDZ_RESPONDED);
+    assert_int_equal(torn_down, 1);
+    expect_undone();
+}
+
+static void test_without_arrivals_nothing_is_connected(void **state)
+{
+    (void)state;
+    run("fake/count id=5 samples=3\nend\n");
+    expect_end("ok", "");
+    assert_int_equal(mark_count, 0);
+    expect_undone();
+}
+
+static void test_a_benchmark_of_the_interrupt_lets_none_arrive(void **state)
+{
+    (void)state;
+    expect_not_applicable("fake/interrupted id=1 samples=1 arrivals=1\n",
+                          "it uses the interrupt itself that is to arrive");
+    expect_undone();
+}
+
+static void test_an_interrupt_that_cannot_be_connected_fails_the_record(void **state)
+{
+    (void)state;
+    connecting = KDZ_NO_MEMORY;
+    run("fake/count id=1 samples=1 arrivals=1\n");
+    expect_end("failed", "memory, a pool or a limit of the kernel is exhausted");
+    assert_int_equal(measured, 0);
+    assert_int_equal(torn_down, 1);
+    expect_undone();
+}
+
 static void test_notes_wait_for_hello(void **state)
 {
     (void)state;
@@ -427,6 +566,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         /* First: before any other HELLO. */
         cmocka_unit_test_setup(test_notes_wait_for_hello, start),
+        cmocka_unit_test_setup(
+            test_an_interrupt_that_arrives_is_marked_and_wakes_the_most_urgent_thread, start),
+        cmocka_unit_test_setup(test_without_arrivals_nothing_is_connected, start),
+        cmocka_unit_test_setup(test_a_benchmark_of_the_interrupt_lets_none_arrive, start),
+        cmocka_unit_test_setup(test_an_interrupt_that_cannot_be_connected_fails_the_record, start),
         cmocka_unit_test_setup(test_a_point_is_begin_samples_end, start),
         cmocka_unit_test_setup(test_a_wrong_line_fails_and_the_next_one_runs, start),
         cmocka_unit_test_setup(test_a_line_too_long_fails, start),

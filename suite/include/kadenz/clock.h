@@ -19,9 +19,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Marks. The upper bits carry a record's number where the mark opens or closes a record. */
+/* Marks. The upper bits carry a record's number where the mark opens or closes a record. The bench
+ * of instruments/rtl alone sees the two of an interrupt that arrives: core/arrivals.h. */
 #define KDZ_BEGIN 1u
 #define KDZ_END 2u
+#define KDZ_HANDLED 3u
+#define KDZ_RESPONDED 4u
 #define KDZ_MARK_RECORD_OPEN 0x00010000u
 #define KDZ_MARK_RECORD_CLOSE 0x00020000u
 
