@@ -68,6 +68,11 @@ class Core
     /* Waits for an interrupt, and nothing else happens in it. */
     virtual bool asleep() const = 0;
     virtual std::uint32_t pc() const = 0;
+    /* Whether it takes interrupts now (mstatus.MIE). */
+    virtual bool interrupts_on() const
+    {
+        return false;
+    }
     /* Whether it shows what retires, always as many cycles after a store acts on memory
      * (`retires` in core.toml). */
     virtual bool shows_retired() const

@@ -17,7 +17,6 @@ constexpr std::uint32_t UART_BYTES = 8u, LINE_STATUS = 5u, TRANSMITTER_EMPTY = 0
 constexpr std::uint32_t LOCKS_BYTES = 32u * 4u;
 constexpr std::uint32_t FINISH_PASS = 0x5555u, FINISH_FAIL = 0x3333u;
 constexpr std::uint32_t LAST_MARK = 0xffffffffu;
-constexpr std::uint32_t BEGIN = 1u; /* KDZ_BEGIN of suite/include/kadenz/clock.h */
 constexpr std::uint32_t INSTRUCTION_MISSES = 2u, DATA_MISSES = 4u; /* columns of a trace */
 
 std::uint32_t word_of(const Request &request, std::uint32_t before)
@@ -157,12 +156,25 @@ void Machine::mark(std::uint32_t value)
     if (value == 0) {
         return; /* start-up clears memory */
     }
+    mark_ = {value, now_};
+    if (trace_ == nullptr) {
+        return;
+    }
     put_event(now_, value);
     marks_++;
-    begun_ = begun_ || value == BEGIN;
     if (paths_ != nullptr) {
         paths_->marked(value, now_);
     }
+}
+
+std::uint32_t Machine::word_at(std::uint32_t address)
+{
+    std::uint32_t word = 0;
+    const Memory *memory = memory_at(address, 4);
+    if (memory != nullptr) {
+        std::memcpy(&word, &memory->bytes[address - memory->start], 4);
+    }
+    return word;
 }
 
 /* False while the memory serves another port. */
@@ -222,7 +234,7 @@ void Machine::perform(const Request &request, Answer &answer)
     if (request.write) {
         const std::uint32_t word = word_of(request, answer.data);
         std::memcpy(place, &word, 4);
-        if (trace_ != nullptr && address == watched_) {
+        if (watched_ != 0 && address == watched_) {
             mark(word);
         }
         if (paths_ != nullptr) {

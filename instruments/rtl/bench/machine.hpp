@@ -9,6 +9,7 @@
 #include "core.hpp"
 #include "paths.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -33,6 +34,13 @@ struct Map {
     std::uint32_t finisher = 0x00100000u; /* SiFive's test finisher */
     std::uint32_t locks = 0; /* a word each: a load that answers 1 has taken it, a store frees it */
 };
+
+/* A mark of the suite (suite/include/kadenz/clock.h), and the cycle in which it was stored. */
+struct Mark {
+    std::uint32_t value = 0; /* 0: none */
+    std::uint64_t cycle = 0;
+};
+constexpr std::uint32_t BEGIN = 1u, END = 2u, HANDLED = 3u, RESPONDED = 4u;
 
 /* A device beside those of the map. */
 class Device
@@ -101,11 +109,28 @@ class Machine
      * counted last if `with_misses`. */
     void watch(std::uint32_t address, std::FILE *file, bool with_misses);
     void end_watch();
-    /* Whether a sample began since the last call. */
-    bool take_begun()
+    /* No store is written any more; marks are still seen. */
+    void unwatch()
     {
-        return std::exchange(begun_, false);
+        trace_ = nullptr;
     }
+    /* The mark that was stored since the last call: two take more than a cycle. */
+    Mark take_mark()
+    {
+        return std::exchange(mark_, Mark());
+    }
+    /* Raises a core's software interrupt, as a device does. */
+    void raise(unsigned core)
+    {
+        msip_[core] = 1;
+    }
+    /* Whether a core has a software interrupt: one that is about to wake does not sleep on. */
+    bool requested() const
+    {
+        return std::any_of(msip_.begin(), msip_.end(), [](auto word) { return (word & 1u) != 0; });
+    }
+    /* A word of memory now; 0 where there is none. */
+    std::uint32_t word_at(std::uint32_t address);
     void counted(Misses misses)
     {
         misses_ = misses;
@@ -161,7 +186,7 @@ class Machine
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
     bool with_misses_ = false;
-    bool begun_ = false;
+    Mark mark_;
     Misses misses_;
     Paths *paths_ = nullptr;
 };

@@ -7,10 +7,13 @@
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
+//         [--arrivals FILE [--arrival-sample N] [--arrival-step N] [--arrival-lock A]
+//          [--arrival-only N]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
 #include "arguments.hpp"
+#include "arrivals.hpp"
 #include "elf.hpp"
 #include "paths.hpp"
 #include "simulation.hpp"
@@ -103,10 +106,33 @@ class Bench
 
     int run()
     {
+        return run([this] { simulation_.step(); });
+    }
+
+    /* Runs it with an interrupt in every cycle of a sample. */
+    int run_with(const Arrivals::Asked &asked)
+    {
+        Arrivals arrivals(simulation_, asked);
+        const int code = run([&arrivals] { arrivals.step(); });
+        arrivals.close();
+        return code;
+    }
+
+    void end()
+    {
+        std::fflush(stdout);
+        std::cerr << "cycles: " << simulation_.clocked() << " run, " << simulation_.skipped()
+                  << " skipped\n";
+    }
+
+  private:
+    template <typename Step> int run(Step step)
+    {
         Machine &machine = simulation_.machine();
         while (!machine.finished()) {
-            for (std::uint64_t i = 0; i < LOOK_CYCLES && !machine.finished(); i++) {
-                simulation_.step();
+            for (std::uint64_t i = 0; i < LOOK_CYCLES && !machine.finished() && asked_to_end == 0;
+                 i++) {
+                step();
             }
             if (machine.written() != written_) {
                 written_ = machine.written();
@@ -130,14 +156,6 @@ class Bench
         return machine.code();
     }
 
-    void end()
-    {
-        std::fflush(stdout);
-        std::cerr << "cycles: " << simulation_.clocked() << " run, " << simulation_.skipped()
-                  << " skipped\n";
-    }
-
-  private:
     const char *over()
     {
         if (simulation_.asleep() > LOOK_CYCLES && !simulation_.machine().timer_set()) {
@@ -204,6 +222,28 @@ int run_followed(Bench &bench, const Arguments &arguments)
     return code;
 }
 
+Arrivals::Asked arrivals_of(const Arguments &arguments)
+{
+    Arrivals::Asked asked;
+    asked.file = text(arguments, "arrivals");
+    asked.sample = option(arguments, "arrival-sample", 0);
+    asked.step = option(arguments, "arrival-step", 1);
+    asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
+    asked.only = option(arguments, "arrival-only", 0);
+    if (arguments.count("watch") == 0 || arguments.count("paths") != 0) {
+        throw std::runtime_error("--arrivals: with --watch, without --paths");
+    }
+    return asked;
+}
+
+int run_asked(Bench &bench, const Arguments &arguments)
+{
+    if (arguments.count("arrivals") != 0) {
+        return bench.run_with(arrivals_of(arguments));
+    }
+    return arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
+}
+
 int run(const Arguments &arguments)
 {
     Bench bench(arguments, static_cast<unsigned>(option(arguments, "cores", 1)));
@@ -215,7 +255,7 @@ int run(const Arguments &arguments)
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);
-    const int code = arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
+    const int code = run_asked(bench, arguments);
     bench.machine().end_watch();
     bench.end();
     if (trace != nullptr) {

@@ -37,6 +37,11 @@ class Simulation
         return machine_;
     }
 
+    std::size_t cores() const
+    {
+        return cores_.size();
+    }
+
     Core &core(unsigned hart)
     {
         return *cores_[hart];
@@ -86,10 +91,10 @@ class Simulation
             paths_->retired(*cores_[0]->retired(), machine_.now());
         }
         machine_.cycle(requests_, answers_);
-        const bool begun = machine_.take_begun();
+        mark_ = machine_.take_mark();
         for (unsigned i = 0; i < cores_.size(); i++) {
             cores_[i]->high(answers_[2 * i], answers_[2 * i + 1]);
-            if (begun) {
+            if (mark_.value == BEGIN) {
                 cores_[i]->flush(flushed_);
             }
             asleep = asleep && cores_[i]->asleep();
@@ -100,9 +105,15 @@ class Simulation
         }
         if (!asleep) {
             asleep_ = skipped_here_ = 0;
-        } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0) {
+        } else if (++asleep_ >= ASLEEP_CYCLES && skipped_here_ == 0 && !machine_.requested()) {
             skip(machine_.until_timer());
         }
+    }
+
+    /* The mark of the last cycle. */
+    Mark marked() const
+    {
+        return mark_;
     }
 
     std::uint64_t clocked() const
@@ -158,6 +169,7 @@ class Simulation
     }
 
     Machine machine_;
+    Mark mark_;
     bool counts_misses_ = false;
     Caches flushed_;
     Paths *paths_ = nullptr;

@@ -76,6 +76,13 @@ class Ibex final : public Core
         return core_.rootp->kdz_core__DOT__core__DOT__u_ibex_core__DOT__pc_id;
     }
 
+    bool interrupts_on() const override
+    {
+        return core_.rootp
+                   ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__csr_mstatus_mie_o !=
+               0;
+    }
+
     bool shows_retired() const override
     {
         return true;
@@ -120,10 +127,7 @@ class Ibex final : public Core
             order_ = core_.retired_order;
             retired_ = {core_.retired_pc, interrupts_on_};
         }
-        interrupts_on_ =
-            core_.rootp
-                ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__csr_mstatus_mie_o !=
-            0;
+        interrupts_on_ = interrupts_on();
     }
 
     void clock(unsigned level)

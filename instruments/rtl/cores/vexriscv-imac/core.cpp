@@ -75,6 +75,11 @@ class VexRiscv final : public Core
         return core_.VexRiscv->decode_to_execute_PC;
     }
 
+    bool interrupts_on() const override
+    {
+        return core_.VexRiscv->CsrPlugin_mstatus_MIE != 0;
+    }
+
     bool counts_misses() const override
     {
         return true;
