@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -77,6 +77,26 @@ class LaneResult:
     def name(self) -> str:
         """As the benchmark calls it."""
         return self.entry.name
+
+    def without_inference(self) -> LaneResult:
+        """The figures of a population: what its values are, and no claim about others."""
+        bare = [
+            replace(each, low=None, high=None, attained=None, reason="", known=True)
+            for each in self.percentiles
+        ]
+        return replace(
+            self,
+            percentiles=tuple(bare),
+            mean=None,
+            effective=None,
+            maximum=None,
+            cold_effect=None,
+            cold_suggested=0,
+            drain_effect=None,
+            periodic=None,
+            outliers=None,
+            tail=None,
+        )
 
     def percentile(self, name: str) -> Percentile | None:
         """A percentile by name, e.g. "p99"; None if it was not computed."""

@@ -20,7 +20,7 @@ from kadenz.analysis.results import (
     RunResult,
     Samples,
 )
-from kadenz.analysis.structures import structures_of
+from kadenz.analysis.structures import is_population, structures_of
 from kadenz.analysis.sweeps import sweeps_of
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.config.manifest import (
@@ -157,6 +157,8 @@ def _lane(
         other_rate=other_rate_of(run, entry, lane),
     )
     result = replace(result, modelled=modelled_ends(run, entry, lane, cold))
+    if is_population(entry, lane):
+        result = result.without_inference()
     if gap:
         result.gaps["jitter"] = gap
     return _Lane(result, ordered, counted)

@@ -39,6 +39,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("kadenz.cli.report:report", "Write one HTML page about runs."),
         "profile": ("kadenz.cli.profile:profile", "Show where a benchmark's instructions go."),
         "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
+        "worst": ("kadenz.cli.worst:worst", "Try an interrupt in every cycle of a service."),
         "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of a series."),
         "footprint": (
             "kadenz.cli.footprint:footprint",

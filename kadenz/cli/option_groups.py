@@ -75,6 +75,11 @@ def any_image_options(command: Any) -> Any:
     return _with_options_of(command, wanted)
 
 
+def simulated_core_options(command: Any) -> Any:
+    """Adds the options of simulated cores: their memories and caches."""
+    return _with_options_of(command, [kind for kind in kinds() if kind.title == "Simulated cores"])
+
+
 def _with_options_of(command: Any, wanted: Sequence[type[Choice]]) -> Any:
     for kind in reversed(wanted):
         for each in reversed(kind.options):

@@ -115,21 +115,29 @@ def record(
     defaults: Mapping[str, Any] | None = None,
     profiled: bool = False,
     traced: bool = False,
+    arriving_step: int = 0,
 ) -> Recorded:
-    """Measures the benchmarks; `instruments` has the targets of each."""
+    """Measures the benchmarks; `instruments` has the targets of each. `arriving_step`: with an
+    interrupt in each `arriving_step` cycles of the last sample; 0: with none."""
     from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
     from kadenz.lab.preparing import Request
+    from kadenz.targets.arrivals import Asked as Arriving
 
     output, _ = lab_defaults(asked.output, None)
+    overrides = {**(defaults or {}), **overrides_of(asked.settings)}
+    arriving = None
+    if arriving_step:
+        arriving = Arriving(sample=int(overrides["samples"][0]) - 1, step=arriving_step)
     wanted = partial(
         Request,
-        overrides={**(defaults or {}), **overrides_of(asked.settings)},
+        overrides=overrides,
         timeout_s=asked.timeout_s,
         fresh=asked.fresh,
         run_name=run_name(asked.name, output),
         profiled=profiled,
         traced=traced,
+        arriving=arriving,
     )
     requests = [
         request

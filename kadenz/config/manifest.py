@@ -330,6 +330,8 @@ class RecordEntry(Model):
     value: ValueEntry | None = None  # None: real time takes part, or nothing is kept of it
     # Of all parameters of the benchmark in this image. Empty in runs of version 0.1.
     defaults: Params = {}
+    # Names by address, "0x80000458", of functions in which values of the unit "address" lie.
+    functions: dict[str, str] = {}
     # None in a file from before benchmarks declared it.
     declared: Nature | None = msgspec.field(default=None, name="nature")
 

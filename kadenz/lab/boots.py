@@ -10,6 +10,7 @@ from kadenz.config.manifest import RecordEntry
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
+from kadenz.lab.arrivals import functions_of
 from kadenz.lab.boot import Execution, Outcome, run_plan
 from kadenz.lab.condition import INTERRUPTED, Running
 from kadenz.lab.execution import scope_kinds
@@ -51,6 +52,7 @@ class Boots:
         has_output = self._program is not None and self._program.output is not None
         self._session.tapped = has_output or self._is_given
         self._session.scope_kinds = scope_kinds(job.name, job.instrument)
+        self._session.functions = lambda arrivals: functions_of(arrivals, job.image.elf)
 
     def measure(self) -> str:
         """Measures every point. Returns "" or why the run is partial.
@@ -186,12 +188,27 @@ class Boots:
         """Takes the samples of the scope, where it is the instrument."""
         if not self._session.scoped:
             return outcome
+        self._session.arrivals = getattr(target, "arrivals", None)
+        self._report_lost()
         try:
             self._session.take_trace(getattr(target, "records", {}))
         except ScopeDamaged as damage:
             self._session.take_trace({})
             return Outcome(outcome.failure or damage, outcome.stopped, outcome.output)
         return outcome
+
+    def _report_lost(self) -> None:
+        """Warns of arrivals after which handler, thread or the sample's end did not come."""
+        arrivals = self._session.arrivals
+        if arrivals is None or not arrivals.lost:
+            return
+        symbol_at = self._job.image.elf.symbol_at
+        each = [
+            f"in cycle {lost.phase} {lost.why} {symbol_at(lost.pc) or hex(lost.pc)}"
+            for lost in arrivals.lost
+        ]
+        further = f"; {arrivals.untried:,} further ones were not tried" if arrivals.untried else ""
+        self._warn("arrivals-lost", f"the arrival {', '.join(each)}{further}")
 
     def _tapped(self, target: Target) -> None:
         """Takes the frames that left a guest's card, where edges are ordered by them."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kadenz.images.given_program import GivenProgram
     from kadenz.lab.conditions.guest import Guest
     from kadenz.lab.progress import Progress
+    from kadenz.targets.arrivals import Asked
 
 NONE = "none"  # asked for: measured without the condition
 INTERRUPTED = "interrupted (Ctrl-C)"  # why a run is partial
@@ -85,6 +86,7 @@ class Setup:
     allowed: frozenset[Allowance] = frozenset()
     profiled: bool = False  # what is executed between stamps is recorded
     traced: bool = False  # what is executed in whole records is
+    arriving: Asked | None = None  # a sample with an interrupt in every cycle of it
     fresh: bool = False  # nothing is taken from the store of values
     arguments: list[str] = field(default_factory=list)  # for the program of a host target
 

@@ -121,11 +121,14 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
     if name.tier == "rtl" and tiers.rtl is not None:
         from kadenz.targets.rtl import RtlTarget
 
-        watch = None
-        if setup.profiled:
+        watch, arriving = None, None
+        if setup.profiled or setup.arriving is not None:
             from kadenz.lab.profile.watching import watched
 
             watch = watched(name, image, traced=False)
+        if setup.arriving is not None and watch is not None:
+            lock = watch.addresses[1] if len(watch.addresses) > 1 else 0
+            arriving, watch = replace(setup.arriving, lock=lock), None
         return RtlTarget(
             tiers.rtl,
             board.cores,
@@ -134,6 +137,7 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
             scoped=instrument == "scope",
             watched=watch,
             flushed=setup.flushed_caches,
+            arriving=arriving,
         )
     if name.tier == "board" and tiers.board is not None:
         from kadenz.targets.board.reach import reach

@@ -47,10 +47,12 @@ class Point:
     cold: int = 0
     params: Mapping[str, Value] = field(default_factory=dict)
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
+    arrivals: bool = False  # an interrupt may arrive at any moment of its samples
 
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
         fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]
+        fields += ["arrivals=1"] if self.arrivals else []
         return " ".join(fields + [f"{name}={value}" for name, value in self.params.items()])
 
 

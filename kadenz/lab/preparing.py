@@ -22,6 +22,7 @@ from kadenz.errors import TargetFailed, UsageError
 from kadenz.host.facts import Host, read_host
 from kadenz.images.image import Image
 from kadenz.lab import catalog as catalogs
+from kadenz.lab.arrivals import EveryArrival, check_arrivals
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.condition import Choice, Condition, Setup
 from kadenz.lab.conformance import port_warnings
@@ -56,6 +57,7 @@ from kadenz.lab.profile.watching import check_profiled, check_traced, check_wind
 from kadenz.lab.progress import Progress
 from kadenz.lab.rate import measures_rate, rate_point
 from kadenz.lab.variants import combinations
+from kadenz.targets.arrivals import Asked
 from kadenz.targets.base import Target
 from kadenz.targets.guest import modules_of
 
@@ -81,6 +83,7 @@ class Request:
     call: CallEntry | None = None  # that a later call can resume
     profiled: bool = False  # with a profile of each record
     traced: bool = False  # with a timeline of each record
+    arriving: Asked | None = None  # a sample with an interrupt in every cycle of it
     fresh: bool = False  # nothing is taken from the store of values
 
     @property
@@ -112,6 +115,8 @@ def check(request: Request) -> None:
             check_profiled(name, instrument)
         if request.traced:
             check_traced(name, instrument)
+        if request.arriving is not None:
+            check_arrivals(name, instrument)
     for name in request.targets:
         check_tools(name)
         check_board(name, request.link)
@@ -153,8 +158,9 @@ def prepare(request: Request, progress: Progress, stop: threading.Event) -> list
 
 def _variants(request: Request, progress: Progress) -> list[_Variant]:
     """Every combination; an image that several share is built once."""
+    arrivals = () if request.arriving is None else (EveryArrival(request.arriving),)
     asked = [
-        (instrument, name, conditions)
+        (instrument, name, conditions + arrivals)
         for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
     ]
@@ -284,7 +290,7 @@ def _catalog(
 ) -> Catalog:
     """Benchmarks of the image; asked anew if a condition says so."""
     image, name = variant.image, str(variant.name)
-    setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False)
+    setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False, arriving=None)
     known = None if asking else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:  # perhaps asked for another instrument
         check_hello(variant.name, image, known.hello, marks_of(variant.instrument))
@@ -331,6 +337,8 @@ def _points(job: Job, request: Request) -> list[Point]:
     if job.setup.profiled:
         for point in points:
             check_window(point.bench, window_us(job, point))
+    if job.setup.arriving is not None:
+        points = [replace(point, arrivals=True, cold=0) for point in points]
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)
     board = inventory.board(job.name.board).tier.board

@@ -21,10 +21,12 @@ from kadenz.config.manifest import (
     ValueEntry,
 )
 from kadenz.config.params import period_us
+from kadenz.lab.arrivals import LANES, lanes_of
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
 from kadenz.store import RunWriter
+from kadenz.targets.arrivals import Arrivals
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Ending
@@ -75,10 +77,13 @@ class Session:
         self._cycles: dict[tuple[int, str], int] = {}  # begun so far, by record and lane
         self._came: dict[tuple[int, int], int] = {}  # values that arrived, by record and lane
         self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
+        self._lost: dict[int, int] = {}  # arrivals that came to no end, by record
         self._looked_at = 0.0
         # For what an instrument outside the target has seen.
         self._waiting: list[tuple[RecordEntry, End | None, Ending]] = []
         self.scoped = False
+        self.arrivals: Arrivals | None = None  # of the execution, where its record lets some arrive
+        self.functions: Callable[[Arrivals], dict[str, str]] = lambda arrivals: {}
         self.tapped = False  # records of edges get a lane of the frames that order them
         # Companions that the scope gives its samples, of INTERVAL and MISSES.
         self.scope_kinds: tuple[str, ...] = ()
@@ -234,6 +239,7 @@ class Session:
             try:
                 if (trace := traces.get(entry.id)) is not None and entry.lanes:
                     ending = self._take_spans(entry, end, trace) or ending
+                    ending = self._take_arrivals(entry, ending)
                 elif end is not None and any(lane.taken for lane in end.lanes):
                     ending = Ending("invalid", "the scope's trace does not hold this record")
             except ScopeDamaged as damage:
@@ -263,6 +269,26 @@ class Session:
         if long.size:
             return Ending("invalid", f"span {long[0]} of the trace: {_TOO_LONG}")
         return None
+
+    def _take_arrivals(self, entry: RecordEntry, ending: Ending) -> Ending:
+        """Enters the arrivals of a record that let some arrive, of one that was cut off, too; its
+        ending."""
+        seen = self.arrivals
+        if not self._points[entry.id].arrivals:
+            return ending
+        if ending.status == "ok" and (seen is None or not seen.whole):
+            ending = Ending("invalid", "the sample in which one is to arrive came to no end")
+        if seen is None:
+            return ending
+        first = len(entry.lanes)
+        lanes = lanes_of(len(seen.rows) + len(seen.lost) + seen.untried)
+        entry.lanes += lanes
+        for place, lane in enumerate(lanes, first):
+            of, kind = companion(lane.name)
+            self._writer.append(entry.id, place, seen.rows[kind if of else lane.name])
+        entry.functions = self.functions(seen)
+        self._lost[entry.id] = len(seen.lost)
+        return ending
 
     def _take_beside(self, entry: RecordEntry, trace: RecordSpans) -> None:
         """Enters the ends of each span's interval, and its misses, into companions."""
@@ -355,6 +381,8 @@ class Session:
         if end is not None and end.status != "failed":
             pairs = zip(entry.series, end.lanes, strict=False)
             missed |= {lane.name: its.missed for lane, its in pairs if lane.name != DEPARTURE[0]}
+        if entry.id in self._lost:
+            missed |= dict.fromkeys(LANES, self._lost[entry.id])
         return missed
 
 

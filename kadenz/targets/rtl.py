@@ -22,7 +22,7 @@ from kadenz.config.board import RtlTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
-from kadenz.targets import rtl_core, scope
+from kadenz.targets import arrivals, rtl_core, scope
 from kadenz.targets.base import plan_page
 from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, filled, times_of
 from kadenz.targets.paths import Paths, read_paths
@@ -33,6 +33,8 @@ from kadenz.targets.seen import Seen
 from kadenz.values import program
 from kadenz.values.program import Program
 
+ARRIVE = " arrivals=1"  # of a point in a plan
+_ARRIVALS = "arrivals"
 _GRACE_S = 2.0
 _LOOK_S = 0.2
 _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
@@ -83,9 +85,11 @@ class RtlTarget(CountedProcess):
         scoped: bool,
         watched: Watched | None = None,
         flushed: Sequence[str] = (),
+        arriving: arrivals.Asked | None = None,
     ) -> None:
         """`watched`: record paths too, and its words along them. `flushed`: caches that are emptied
-        whenever the scope's marks say that a sample begins: "instructions" or "data".
+        whenever the scope's marks say that a sample begins: "instructions" or "data". `arriving`:
+        an interrupt in every cycle of a sample, where the plan lets one arrive.
         """
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_cores(tier.core, cores)
@@ -93,10 +97,12 @@ class RtlTarget(CountedProcess):
         _check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
         self._scoped, self.watched, self._flushed = scoped, watched, tuple(flushed)
+        self._arriving = arriving
         self._process: Process | None = None
         self._frames: IO[bytes] | None = None
         self.records: dict[int, scope.RecordSpans] = {}
         self.paths: Paths | None = None
+        self.arrivals: arrivals.Arrivals | None = None
 
     @cached_property
     def _folder(self) -> Path:
@@ -120,7 +126,7 @@ class RtlTarget(CountedProcess):
         (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
         start = Start(
             program=self._core.program,
-            arguments=[*self._arguments(), *self._files()],
+            arguments=[*self._arguments(), *self._files(), *self._arrivals(plan)],
             folder=self._folder,
             inputs={"image": self._elf.path, "plan": None},
             output="frames",
@@ -177,6 +183,8 @@ class RtlTarget(CountedProcess):
                 self.records = scope.split_records(scope.read_trace(trace))
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
+                if (self._folder / _ARRIVALS).is_file():
+                    self.arrivals = arrivals.read_arrivals(self._folder / _ARRIVALS)
             self._settle(self._folder, by_itself)
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -206,6 +214,11 @@ class RtlTarget(CountedProcess):
                 word for address in self.watched.addresses for word in ("--word", hex(address))
             ]
         return arguments
+
+    def _arrivals(self, plan: str) -> list[str]:
+        """Records of the clock let none arrive."""
+        arrive = self._arriving is not None and ARRIVE in plan
+        return self._arriving.arguments(_ARRIVALS) if self._arriving and arrive else []
 
     def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
         return program.core(program_file, environment)

@@ -16,7 +16,7 @@ figure of an iteration or an operation, if the record has one, and otherwise the
 a target of the command, in its order; a line `columns: A | B` gives each its words: a target, a
 field, the end of a benchmark's name (-sampled); - is a column of words or of figures made by hand.
 Where no command is named it is the one of the block before. A command other than `kadenz run`
-prints the table itself.
+and `kadenz worst` prints the table itself.
 
     <!-- figures: not compared, REASON -->
 
@@ -59,6 +59,7 @@ _BETWEEN = re.compile(r"(, | to | / )")
 _ONLY_NUMBERS = re.compile(r"[\d\s.,%/–+−-]*\d[\d\s.,%/–+−-]*")
 _TREES = {"cmsis-rtos2": "RTX", "threadx": "threadx", "itron": "asp3_core"}
 _NOT_COMPARED = "not compared, "
+_MEASURES = ("kadenz run ", "kadenz worst ")
 
 Run = Mapping[str, Any]  # of `runs` in `kadenz show --json`
 
@@ -129,7 +130,7 @@ class Source:
     @property
     def prints(self) -> bool:
         """Whether the commands print the rows themselves."""
-        return not any(command.startswith("kadenz run ") for command in self.commands)
+        return not any(command.startswith(_MEASURES) for command in self.commands)
 
 
 def source(table: Table) -> Source:
@@ -140,7 +141,7 @@ def source(table: Table) -> Source:
     rows = [line for line in lines if not line.startswith(("kadenz ", "python ", "columns: "))]
     if not commands:
         before = table.block.replace("\\\n", " ").splitlines()
-        commands = [line for line in before if line.startswith(("kadenz run ", "python "))]
+        commands = [line for line in before if line.startswith((*_MEASURES, "python "))]
     commands = [" ".join(command.split()) for command in commands]
     if not commands:
         raise Stale(f"{table}: no command, neither in the comment nor in a block before the table")
@@ -165,7 +166,7 @@ def shell(command: str, folder: Path) -> str:
             (folder / name).symlink_to(tree)
     environment = os.environ | {"PATH": f"{Path(sys.prefix) / 'bin'}:{os.environ['PATH']}"}
     here = ROOT if command.startswith("python ") else folder
-    if command.startswith("kadenz run "):
+    if command.startswith(_MEASURES):
         command += " --timeout 600"  # on a busy machine a long batch is silent for longer
     answer = subprocess.run(
         ["bash", "-c", command],

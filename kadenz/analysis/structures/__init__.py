@@ -72,6 +72,11 @@ class Structure:
         return None
 
     @classmethod
+    def is_population(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
+        """Whether a lane has every value that there is: nothing is inferred from it."""
+        return False
+
+    @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
         """Why no two such records are compared; "" if they are."""
         return ""
@@ -93,6 +98,11 @@ def compared_of(entry: RecordEntry, lane: LaneEntry) -> Compared | None:
     """What to compare of a lane instead of its samples; None: them."""
     candidates = (kind.compared(entry, lane) for kind in kinds())
     return next((compared for compared in candidates if compared is not None), None)
+
+
+def is_population(entry: RecordEntry, lane: LaneEntry) -> bool:
+    """Whether a lane has every value that there is, and so no interval."""
+    return any(kind.is_population(entry, lane) for kind in kinds())
 
 
 def unjudged(entry: RecordEntry) -> str:

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every cycle of one sample, with an interrupt in each: what it took to the handler and to the
+thread that it woke. A population, not a sample of one: the maximum of the arrivals is exact."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kadenz.analysis.structures import Show, Structure
+from kadenz.analysis.units import Unit
+from kadenz.config.manifest import LaneEntry, RecordEntry
+from kadenz.store import Run
+
+HANDLER, TASK = "handler", "task"
+_PHASE = "phase"
+
+_COUNTS = ("tried", "step", "asleep", "lost", "untried")
+
+EXHAUSTIVE = (
+    "Exhaustive for one interrupt, this image, this path, this state of kernel and caches, and "
+    "these wait states. No bound for other states, longer lists, a second interrupt, or silicon"
+)
+
+
+@dataclass(frozen=True)
+class Extremes:
+    """Ticks from the request to a first statement, over all arrivals that were tried: the least,
+    the median and the most; the cycle of the arrival with the most, and what it interrupted."""
+
+    min: float
+    median: float
+    max: float
+    phase: int
+    function: str
+
+    def row(self, unit: Unit) -> dict[str, Any]:
+        """In the unit of figures."""
+        figures = {name: unit.figure(getattr(self, name)) for name in ("min", "median", "max")}
+        return {**figures, "worst_cycle": self.phase, "worst_in": self.function}
+
+
+@dataclass(frozen=True)
+class Population(Structure):
+    """The arrivals of one sample: how many were tried, in steps of how many cycles, how many met a
+    core that slept, how many came to no end, and how many were not tried after these; both
+    extremes."""
+
+    tried: int
+    step: int
+    asleep: int
+    lost: int
+    untried: int
+    handler: Extremes
+    task: Extremes
+
+    whole = True
+
+    def row(self, unit: Unit) -> dict[str, Any]:
+        counts = {name: getattr(self, name) for name in _COUNTS}
+        ends = {HANDLER: self.handler.row(unit), TASK: self.task.row(unit)}
+        return {"arrivals": counts | ends}
+
+    def sentence(self, show: Show, unit: str) -> str:
+        return f"{self.status(show)} {unit}. {EXHAUSTIVE}"
+
+    def status(self, show: Show) -> str:
+        """The sentence of one service, without its unit."""
+        ends = "; ".join(
+            f"{name} {show(end.min)} … {show(end.max)}, worst at cycle {end.phase:,}"
+            + (f" in `{end.function}`" if end.function else "")
+            for name, end in ((HANDLER, self.handler), (TASK, self.task))
+        )
+        return f"{self.coverage}: {ends}"
+
+    @property
+    def coverage(self) -> str:
+        """Which arrivals were tried, and which not."""
+        if self.step > 1:
+            said = f"{self.tried:,} arrival cycles tried, one in {self.step}"
+        else:
+            cycles = self.tried + self.lost + self.asleep + self.untried
+            each = "every one" if self.tried == cycles else f"{self.tried:,}"
+            said = f"{each} of {cycles:,} arrival cycles tried"
+        said += f", in {self.asleep:,} the core slept" if self.asleep else ""
+        said += f", {self.lost:,} came to no end" if self.lost else ""
+        return said + (f", {self.untried:,} after these were not tried" if self.untried else "")
+
+    @classmethod
+    def of(cls, run: Run, entry: RecordEntry) -> Population | None:
+        lanes = _lanes(entry)
+        if lanes is None:
+            return None
+        handler, task = lanes
+        beside = entry.companions(handler)
+        phase = run.samples(entry, beside[_PHASE]).astype(np.int64)
+        if phase.size == 0:
+            return None
+        pc = run.samples(entry, beside["pc"]).astype(np.int64)
+        step = int(np.diff(phase).min()) if phase.size > 1 else 1
+        lost = handler.missed
+
+        def extremes(lane: LaneEntry) -> Extremes:
+            values = run.samples(entry, lane)
+            worst = int(values.argmax())
+            return Extremes(
+                float(values.min()),
+                float(np.median(values)),
+                float(values.max()),
+                int(phase[worst]),
+                function_at(entry.functions, int(pc[worst])),
+            )
+
+        planned = (int(phase[-1]) - 1) // step + 1
+        return cls(
+            tried=phase.size,
+            step=step,
+            asleep=max(0, planned - phase.size - lost),
+            lost=lost,
+            untried=handler.not_measured,
+            handler=extremes(handler),
+            task=extremes(task),
+        )
+
+    @classmethod
+    def is_population(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
+        return lane in (_lanes(entry) or ())
+
+    @classmethod
+    def unjudged(cls, entry: RecordEntry) -> str:
+        has = _lanes(entry) is not None
+        return "every arrival of one path was tried, and nothing is left to chance" if has else ""
+
+
+def _lanes(entry: RecordEntry) -> tuple[LaneEntry, LaneEntry] | None:
+    by = {lane.name: lane for lane in entry.series}
+    if HANDLER not in by or TASK not in by or _PHASE not in entry.companions(by[HANDLER]):
+        return None
+    return by[HANDLER], by[TASK]
+
+
+def function_at(functions: Mapping[str, str], address: int) -> str:
+    """The function in which an address lies, by the record's table; "" if none does."""
+    starts = sorted(int(start, 16) for start in functions)
+    place = bisect_right(starts, address) - 1
+    return functions[f"{starts[place]:#x}"] if place >= 0 else ""
+
+
+def curve(run: Run, entry: RecordEntry) -> dict[str, npt.NDArray[Any]]:
+    """The lanes and companions of a record with arrivals, each (n,), by name; empty for others."""
+    lanes = _lanes(entry)
+    if lanes is None:
+        return {}
+    values = {lane.name: run.samples(entry, lane) for lane in lanes}
+    beside = entry.companions(lanes[0])
+    return values | {kind: run.samples(entry, lane) for kind, lane in beside.items()}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz worst: an interrupt in every cycle of a service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from kadenz.cli.option_groups import GroupedCommand, simulated_core_options
+from kadenz.cli.recording import Asked, print_json, record, recording_options
+
+_SAMPLES = 4  # the last one is tried: caches are warm
+
+
+@click.command(cls=GroupedCommand)
+@recording_options(
+    "A simulated core; may be repeated.",
+    "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
+)
+@simulated_core_options
+@click.option(
+    "--step",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Try one cycle in STEP: for a service of a million cycles.",
+)
+def worst(step: int, **values: Any) -> int:
+    """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
+
+    A SERVICE is a benchmark: every cycle between its two stamps is an arrival. Before each, the
+    simulated core is copied; the copy gets the interrupt and runs until the handler and the thread
+    that it wakes have begun. The run keeps one value for each arrival, with its cycle, what it
+    interrupted, and whether interrupts were off or the scheduler locked.
+
+    \b
+    kadenz worst critical/semaphore-give --target freertos/ibex@rtl
+    kadenz worst critical --target freertos/ibex@rtl
+    kadenz worst critical/queue-send --target freertos/ibex@rtl \\
+        --wait-states rom=0,4
+    """
+    from kadenz.analysis import analyse
+    from kadenz.cli.console import console
+    from kadenz.cli.tables import write_table
+    from kadenz.report.summary import run_summary
+    from kadenz.report.worst import table_of_arrivals
+    from kadenz.store import read_run
+
+    asked = Asked.of(values)
+    recorded = record(
+        asked, {"scope": asked.targets}, defaults={"samples": [_SAMPLES]}, arriving_step=step
+    )
+    results = [analyse(read_run(run.folder)) for run in recorded.runs]
+    if asked.as_json:
+        print_json([run_summary(result) for result in results])
+    else:
+        table = table_of_arrivals(results)
+        if table is not None:
+            write_table(console(), table)
+    return recorded.exit_code()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worst arrival of an interrupt in each service: a table over runs of `kadenz worst`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
+from kadenz.report.table import Cell, Table, figure, text_cell, whole
+
+_HEADS = (
+    "Service | Target | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
+    ">Task min | >median | >max | >in cycle | of"
+)
+
+
+def table_of_arrivals(results: Sequence[RunResult]) -> Table | None:
+    """A row for each record with arrivals; None if there is none."""
+    shown = [
+        (result, record, population)
+        for result in results
+        for record in result.records
+        if (population := record.structure(Population)) is not None
+    ]
+    if not shown:
+        return None
+    unit = shown[0][1].unit
+    partial = [f"{record.bench}: {each.coverage}." for _, record, each in shown if _is_cut(each)]
+    return Table.headed(
+        _HEADS,
+        name="worst",
+        title=f"An interrupt in every cycle of a service, in {unit.label} from its request",
+        rows=[_row(result, record, each) for result, record, each in shown],
+        notes=(
+            *partial,
+            f"{EXHAUSTIVE}. A population has no confidence interval.",
+        ),
+    )
+
+
+def _is_cut(population: Population) -> bool:
+    return population.step > 1 or any((population.asleep, population.lost, population.untried))
+
+
+def _row(result: RunResult, record: RecordResult, population: Population) -> tuple[Cell, ...]:
+    ends = (
+        cell
+        for extremes in (population.handler, population.task)
+        for cell in _cells(extremes, record)
+    )
+    service = " ".join([record.bench, *(f"{key}={value}" for key, value in _set(record).items())])
+    return text_cell(service), text_cell(result.name), whole(population.tried), *ends
+
+
+def _set(record: RecordResult) -> dict[str, object]:
+    """The parameters that are not initial."""
+    entry = record.entry
+    return {key: value for key, value in entry.params.items() if value != entry.defaults.get(key)}
+
+
+def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
+    ends = (extremes.min, extremes.median, extremes.max)
+    return (
+        *(figure(ticks, record.unit) for ticks in ends),
+        whole(extremes.phase),
+        text_cell(extremes.function),
+    )

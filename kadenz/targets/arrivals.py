@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bench of simulated cores saw of a sample with an interrupt in every cycle of it.
+
+The file is described in instruments/rtl/bench/arrivals.hpp: a header, and a row for each arrival
+that was tried, all little-endian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.errors import TargetFailed
+
+_MAGIC, _VERSION = b"KDZARRIV", 1
+_HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "<u4"),
+        ("header_bytes", "<u4"),
+        ("row_bytes", "<u4"),
+        ("extent", "<u4"),
+        ("cycles", "<u8"),
+        ("step", "<u8"),
+    ]
+)
+_NUMBERS = (
+    *("phase", "state", "pc", "masked", "locked"),
+    *("handler", "task", "end", "handled", "responded"),
+)
+_ROW = np.dtype([(name, "<u4") for name in _NUMBERS])
+_CUT_OFF, _TRIED, _GIVEN_UP = range(3)  # extent
+_RUNS, _WHOLE, _UNENDED, _CRASHED = range(4)  # state of a row
+_ENDS = {
+    _UNENDED: "came to no end, and was last at",
+    _CRASHED: "was ended by a signal; it began at",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
+    lock, which rows show, 0 for none."""
+
+    sample: int
+    step: int = 1
+    lock: int = 0
+
+    def arguments(self, file: str) -> list[str]:
+        """Of the bench, which writes `file`."""
+        arguments = ["--arrivals", file, "--arrival-sample", str(self.sample)]
+        arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
+        return arguments + (["--arrival-lock", hex(self.lock)] if self.lock else [])
+
+
+@dataclass(frozen=True)
+class Lost:
+    """An arrival after which handler, thread or end did not come: its phase, why, and the program
+    counter, where the core was last or when the line rose."""
+
+    phase: int
+    why: str
+    pc: int
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """A sample of `cycles` cycles with an arrival every `step` of them.
+
+    `whole`: the sample was seen to its end. `rows` (n,) are the arrivals that came to their end,
+    with the fields of the file; `lost` are the others that were tried. `given_up`: too many were
+    lost, and no further one was tried. The rest of `planned` met a core that slept, while time was
+    skipped.
+    """
+
+    cycles: int
+    step: int
+    whole: bool
+    given_up: bool
+    rows: NDArray[np.void]
+    lost: tuple[Lost, ...]
+
+    @property
+    def planned(self) -> int:
+        """Arrivals that the sample has room for."""
+        return -(-self.cycles // self.step)
+
+    @property
+    def untried(self) -> int:
+        """Arrivals that were not tried, for another reason than that the core slept."""
+        tried = len(self.rows) + len(self.lost)
+        return max(0, self.planned - tried) if self.given_up else 0
+
+
+def read_arrivals(path: Path) -> Arrivals:
+    """Read a file of arrivals. Raises TargetFailed with the problem."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, f"cannot be read: {error.strerror}") from error
+    if len(data) < _HEADER.itemsize or data[:8] != _MAGIC:
+        raise _damaged(path, f"does not begin with {_MAGIC.decode()}")
+    header = np.frombuffer(data, _HEADER, 1)[0]
+    sizes = int(header["header_bytes"]), int(header["row_bytes"])
+    if header["version"] != _VERSION or sizes != (_HEADER.itemsize, _ROW.itemsize):
+        raise _damaged(path, f"has version {int(header['version'])}, not {_VERSION}")
+    body = data[_HEADER.itemsize :]
+    if len(body) % _ROW.itemsize:
+        raise _damaged(path, "ends within a row")
+    rows = np.frombuffer(body, _ROW)
+    lost = tuple(
+        Lost(int(row["phase"]), _ENDS[int(row["state"])], int(row["pc"]))
+        for row in rows[np.isin(rows["state"], list(_ENDS))]
+    )
+    return Arrivals(
+        cycles=int(header["cycles"]),
+        step=int(header["step"]),
+        whole=int(header["extent"]) != _CUT_OFF,
+        given_up=int(header["extent"]) == _GIVEN_UP,
+        rows=rows[rows["state"] == _WHOLE],
+        lost=lost,
+    )
+
+
+def _damaged(path: Path, why: str) -> TargetFailed:
+    return TargetFailed(
+        f"{path.name}: what the bench wrote of its arrivals {why}",
+        remedy="Measure again: the bench was ended while it wrote, or the disk is full",
+    )

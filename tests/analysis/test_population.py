@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every arrival of one sample: exact extremes, and nothing inferred from them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kadenz.analysis import RecordResult, analyse
+from kadenz.analysis.structures import unjudged
+from kadenz.analysis.structures.population import Population, curve, function_at
+from kadenz.report.worst import table_of_arrivals
+from kadenz.store import read_run
+from tests.synthetic import STM32F4, Point, manifest, write_run
+
+FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
+
+
+def result_of(path: Path, phase: list[int], *, missed: int = 0) -> RecordResult:
+    n = len(phase)
+    handler, task = np.arange(120, 120 + n), np.arange(500 + n, 500, -1)
+    values: dict[str, NDArray[Any]] = {"all": np.full(4, n), "handler": handler, "task": task}
+    for lane in ("handler", "task"):
+        beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004], "masked": [0] * n}
+        values |= {f"{lane}:{kind}": np.array(of) for kind, of in beside.items()}
+    point = Point("critical/call", {name: v.astype(np.uint32) for name, v in values.items()})
+    run = read_run(write_run(path, manifest(STM32F4), [point]))
+    (entry,) = run.manifest.records
+    entry.functions = FUNCTIONS
+    for tried in entry.series[1:]:
+        tried.missed = missed
+    return analyse(run).records[0]
+
+
+def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
+    record = result_of(tmp_path, list(range(1, 101)))
+    exact = record.structure(Population)
+    assert exact is not None
+    assert (exact.tried, exact.step, exact.asleep, exact.lost, exact.untried) == (100, 1, 0, 0, 0)
+    handler, task = exact.handler, exact.task
+    assert (handler.min, handler.median, handler.max) == (120, 169.5, 219)
+    assert (handler.phase, handler.function) == (100, "second")
+    assert (task.min, task.max, task.phase, task.function) == (501, 600, 1, "first")
+    assert exact.coverage == "every one of 100 arrival cycles tried"
+
+
+def test_no_figure_of_a_population_has_an_interval(tmp_path: Path) -> None:
+    record = result_of(tmp_path, list(range(1, 20_001)))
+    for lane in record.lanes[1:]:
+        assert lane.summary is not None and lane.percentiles
+        assert all((p.low, p.high, p.known) == (None, None, True) for p in lane.percentiles)
+        inferred = (lane.mean, lane.maximum, lane.tail, lane.outliers, lane.effective)
+        assert not any(inferred)
+    assert "nothing is left to chance" in unjudged(record.entry)
+
+
+@pytest.mark.parametrize(
+    ("phase", "missed", "coverage"),
+    [
+        ([1, 2, 3, 9, 10], 0, "5 of 10 arrival cycles tried, in 5 the core slept"),
+        ([1, 2, 5], 2, "3 of 5 arrival cycles tried, 2 came to no end"),
+        ([1, 11, 21], 0, "3 arrival cycles tried, one in 10"),
+    ],
+)
+def test_what_was_not_tried_is_said(
+    phase: list[int], missed: int, coverage: str, tmp_path: Path
+) -> None:
+    exact = result_of(tmp_path, phase, missed=missed).structure(Population)
+    assert exact is not None and exact.coverage == coverage
+
+
+def test_a_row_for_each_service_in_the_table(tmp_path: Path) -> None:
+    result_of(tmp_path, [1, 2, 3, 4])
+    (folder,) = [file.parent for file in tmp_path.rglob("run.json")]
+    table = table_of_arrivals([analyse(read_run(folder))])
+    assert table is not None
+    (row,) = table.rows
+    assert [cell.text for cell in row[2:7]] == ["4", "120", "121.5", "123", "4"]
+    assert any("no confidence interval" in note for note in table.notes)
+
+
+def test_records_without_arrivals_have_none(tmp_path: Path) -> None:
+    point = Point("critical/call", {"handler": np.arange(4, dtype=np.uint32)})
+    run = read_run(write_run(tmp_path, manifest(STM32F4), [point]))
+    (entry,) = run.manifest.records
+    assert Population.of(run, entry) is None and curve(run, entry) == {}
+    assert table_of_arrivals([analyse(run)]) is None
+
+
+def test_an_address_lies_in_the_function_that_begins_before_it() -> None:
+    assert function_at(FUNCTIONS, 0x1000) == function_at(FUNCTIONS, 0x1FFC) == "first"
+    assert function_at(FUNCTIONS, 0x2004) == "second"
+    assert function_at(FUNCTIONS, 0xFFC) == function_at({}, 0x1000) == ""

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz worst: an interrupt in every cycle of a service, each in a copy of the simulated core."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kadenz.analysis.structures.population import Population, curve
+from kadenz.cli.folders import find_runs
+from kadenz.config import inventory
+from kadenz.config.manifest import RecordEntry
+from kadenz.config.target_name import parse_target
+from kadenz.errors import UsageError
+from kadenz.lab.execution import default_setup, image_of
+from kadenz.store import Run
+from kadenz.targets import rtl_core, scope
+from kadenz.targets.arrivals import Asked, read_arrivals
+from kadenz.targets.base import plan_page
+from kadenz.targets.rtl import machine_arguments
+from kadenz.targets.scope_plugin import marker_address
+from tests.rtl.test_cores import IBEX, VEXRISCV, kadenz
+from tests.rtos.images import freertos
+
+pytestmark = pytest.mark.counted
+GIVE = "critical/semaphore-give"
+WAITER = ("--set", "waiter=1")
+SAMPLES = 4
+HANDLED, RESPONDED = 3, 4  # suite/include/kadenz/clock.h
+NOPS = 8  # more of them put a branch out of the reach of its short form
+
+
+def worst(output: Path, *arguments: str) -> list[Run]:
+    answer = kadenz("worst", *arguments, "--output", str(output))
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    return find_runs([output])
+
+
+def record_of(run: Run, bench: str) -> RecordEntry:
+    (record,) = [record for record in run.manifest.records if record.bench == bench]
+    return record
+
+
+def population(run: Run, bench: str) -> Population:
+    exact = Population.of(run, record_of(run, bench))
+    assert exact is not None
+    return exact
+
+
+@pytest.fixture(scope="module", params=[IBEX, VEXRISCV])
+def give(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    folder = tmp_path_factory.mktemp("give")
+    (run,) = worst(folder, GIVE, *WAITER, "--target", request.param)
+    return run
+
+
+def test_every_cycle_between_the_stamps_has_its_arrival(give: Run) -> None:
+    record = record_of(give, GIVE)
+    undisturbed = give.samples(record, 0)
+    values = curve(give, record)
+    assert record.status == "ok" and undisturbed.size == SAMPLES
+    assert values["phase"].tolist() == list(range(1, int(undisturbed[-1]) + 1))
+    assert (values["handler"] < values["task"]).all()
+    exact = population(give, GIVE)
+    assert (exact.tried, exact.asleep, exact.lost) == (undisturbed[-1], 0, 0)
+    assert exact.coverage.startswith("every one of")
+
+
+def test_what_is_off_or_locked_is_where_it_is_late(give: Run) -> None:
+    """An arrival with interrupts on is served within the pipeline's few cycles."""
+    values = curve(give, record_of(give, GIVE))
+    masked, late = values["masked"] > 0, values["handler"] - values["handler"].min()
+    # The line has to be seen: an arrival just before the core turns them off is late as well.
+    assert late[masked].max() > 100 and np.median(late[~masked]) < 60
+    assert masked[late > 100].mean() > 0.95
+    assert values["locked"].max() == 1  # depth of FreeRTOS's lock
+    exact = population(give, GIVE)
+    assert exact.handler.function and exact.task.function
+    assert exact.task.max > exact.handler.max > exact.handler.median
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The bench's command for an image and a plan, without the lab around it."""
+
+    folder: Path
+    target: str
+    line: str
+
+    def run(self, *arguments: str) -> subprocess.Popen[bytes]:
+        name = parse_target(self.target)
+        image = image_of(name, "scope", default_setup(name))
+        tier = inventory.board(name.board).tier.rtl
+        assert tier is not None
+        plan = self.folder / "plan"
+        plan.write_bytes(plan_page(f"{self.line}\nend\n", tier.plan_bytes))
+        command = [str(rtl_core.build(tier.core).program), *machine_arguments(tier, {})]
+        command += ["--elf", str(image.elf.path), "--plan", f"{plan}@{tier.plan_address:#x}"]
+        command += ["--watch", hex(marker_address(image.elf.path))]
+        command += ["--trace", str(self.folder / "trace"), *arguments]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def marks(self, *arguments: str) -> NDArray[np.void]:
+        """The marks of a run to its end."""
+        process = self.run(*arguments)
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+        return scope.read_trace(self.folder / "trace").events
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_copies_agree_with_runs_from_reset_and_leave_no_trace(target: str, tmp_path: Path) -> None:
+    bench = Bench(tmp_path, target, f"{GIVE} id=10 samples={SAMPLES} arrivals=1 waiter=1")
+    undisturbed = bench.marks()
+    file = tmp_path / "arrivals"
+    tried = bench.marks(*Asked(SAMPLES - 1).arguments(str(file)))
+    assert tried.tobytes() == undisturbed.tobytes()
+    seen = read_arrivals(file)
+    rows = {int(row["phase"]): row for row in seen.rows}
+    assert sorted(rows) == list(range(1, seen.cycles + 1)) and not seen.lost
+    assert set(seen.rows["handled"]) == set(seen.rows["responded"]) == {1}
+
+    handler, task = seen.rows["handler"], seen.rows["task"]
+    chosen = {int(f(values)) + 1 for f in (np.argmin, np.argmax) for values in (handler, task)}
+    for phase in chosen | {seen.cycles // 3}:
+        events = bench.marks(*Asked(SAMPLES - 1).arguments(str(file)), "--arrival-only", str(phase))
+        begin = events["low"][events["value"] == scope.BEGIN][-1]
+        (handled,) = events["low"][events["value"] == HANDLED]
+        (responded,) = events["low"][events["value"] == RESPONDED]
+        request = begin + phase
+        assert handled - request == rows[phase]["handler"]
+        assert responded - request == rows[phase]["task"]
+        assert events["low"][events["value"] == scope.END][-1] - begin == rows[phase]["end"]
+
+
+def planted(count: int) -> Path:
+    """FreeRTOS with `count` more instructions of four bytes where a send has interrupts off."""
+    tree = inventory.root() / "build" / "tests" / f"send-{count}-tree"
+    text = (freertos() / "queue.c").read_text()
+    function = text.index("BaseType_t xQueueGenericSend( QueueHandle_t")
+    place = text.index("taskENTER_CRITICAL();", function) + len("taskENTER_CRITICAL();")
+    nops = (
+        f'__asm volatile ( ".option push\\n .option norvc\\n .rept {count}\\n nop\\n .endr\\n'
+        ' .option pop" ::: "memory" );'
+    )
+    changed = text[:place] + nops + text[place:]
+    if not (tree / "queue.c").exists() or (tree / "queue.c").read_text() != changed:
+        shutil.copytree(freertos(), tree, dirs_exist_ok=True)
+        (tree / "queue.c").write_text(changed)
+    return tree
+
+
+def test_nops_in_a_critical_section_are_in_the_maximum_exactly(tmp_path: Path) -> None:
+    most = {}
+    for count in (0, NOPS):
+        (run,) = worst(
+            tmp_path / str(count),
+            *(GIVE, *WAITER, "--target", IBEX, "--kernel-source", str(planted(count))),
+        )
+        most[count] = population(run, GIVE)
+    assert most[NOPS].handler.max - most[0].handler.max == NOPS
+    assert most[NOPS].tried - most[0].tried == NOPS
+
+
+def test_a_step_tries_one_cycle_in_ten(tmp_path: Path) -> None:
+    (run,) = worst(tmp_path, GIVE, "--step", "10", "--target", IBEX)
+    exact, cycles = population(run, GIVE), int(run.samples(record_of(run, GIVE), 0)[-1])
+    assert (exact.step, exact.tried) == (10, -(-cycles // 10))
+    assert exact.coverage == f"{exact.tried} arrival cycles tried, one in 10"
+    assert [e.value for e in run.manifest.conditions if e.kind == "arrivals"] == [
+        f"one cycle in 10 of sample {SAMPLES}"
+    ]
+
+
+@pytest.mark.parametrize("target", [IBEX, VEXRISCV])
+def test_a_core_that_goes_to_sleep_is_woken_at_once(target: str, tmp_path: Path) -> None:
+    """Time that is skipped for a sleeping core is not skipped over a request."""
+    (run,) = worst(tmp_path, "critical/sleep", "--target", target)
+    exact = population(run, "critical/sleep")
+    assert exact.asleep > 10 * exact.tried and exact.task.max < 5000
+    assert f"in {exact.asleep:,} the core slept" in exact.coverage
+
+
+def test_a_service_that_uses_the_interrupt_itself_is_not_applicable(tmp_path: Path) -> None:
+    (run,) = worst(tmp_path, "irq/to-task", "--target", IBEX)
+    record = record_of(run, "irq/to-task")
+    assert (record.status, record.reason) == (
+        "n/a",
+        "it uses the interrupt itself that is to arrive",
+    )
+
+
+@pytest.mark.parametrize(
+    ("target", "why"),
+    [
+        ("freertos/ibex@emulated", "it is no simulated core"),
+        ("freertos/ibex2@rtl", "it has 2 cores"),
+    ],
+)
+def test_a_target_that_cannot_be_copied_is_refused(target: str, why: str, tmp_path: Path) -> None:
+    answer = kadenz("worst", GIVE, "--target", target, "--output", str(tmp_path))
+    assert isinstance(answer.exception, UsageError)
+    assert why in answer.exception.message and IBEX in answer.exception.remedy
+
+
+def test_arrivals_without_an_end_are_named_and_the_others_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bench").mkdir()
+    (tmp_path / "kadenz.toml").write_text("")
+    shutil.copy(Path(__file__).parent / "benches" / "hangs_if_late.c", tmp_path / "bench")
+    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
+    (run,) = worst(tmp_path / "runs", "own/hangs-if-late", "--target", IBEX)
+    (warning,) = [each for each in run.manifest.warnings if each.code == "arrivals-lost"]
+    assert warning.message.count("came to no end, and was last at measure+0x") == 8
+    assert "further ones were not tried" in warning.message
+    record = record_of(run, "own/hangs-if-late")
+    handler = next(lane for lane in record.series if lane.name == "handler")
+    assert record.status == "ok" and handler.missed == 8
+    assert handler.planned == handler.taken + handler.missed + handler.not_measured
+
+
+def children_of(process: int) -> Sequence[int]:
+    file = Path(f"/proc/{process}/task/{process}/children")
+    return [int(word) for word in file.read_text().split()]
+
+
+def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, IBEX, f"critical/thread-join id=10 samples={SAMPLES} arrivals=1")
+    file = tmp_path / "arrivals"
+    process = bench.run(*Asked(SAMPLES - 1).arguments(str(file)))
+    known: set[int] = set()
+    while len(known) < 50:  # children that were seen: some rows are whole by then
+        assert process.poll() is None
+        known |= {*children_of(process.pid)}
+        time.sleep(0.001)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    seen = read_arrivals(file)
+    assert not seen.whole and seen.rows.size >= 10
+    assert not any(Path(f"/proc/{child}").exists() for child in known)
+
+
+def test_json_has_the_populations(tmp_path: Path) -> None:
+    answer = kadenz("worst", GIVE, "--target", IBEX, "--json", "--output", str(tmp_path))
+    assert answer.return_value == 0, answer.output
+    (run,) = json.loads(answer.stdout[answer.stdout.index("[\n") :])  # behind the progress
+    arrivals = [row["arrivals"] for row in run["records"] if "arrivals" in row]
+    assert arrivals and {"tried", "handler", "task"} <= arrivals[0].keys()
+    assert arrivals[0]["task"]["worst_cycle"] >= 1

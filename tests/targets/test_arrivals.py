@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of arrivals that the bench of simulated cores writes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kadenz.errors import TargetFailed
+from kadenz.targets.arrivals import Asked, Lost, read_arrivals
+
+WHOLE, UNENDED, CRASHED, RUNS = 1, 2, 3, 0
+HEADER = struct.Struct("<8sIIIIQQ")
+ROW = struct.Struct("<10I")
+
+
+def row(phase: int, state: int = WHOLE) -> tuple[int, ...]:
+    return (phase, state, 0x80000100 + phase, 0, 0, 120, 500, 1300, 1, 1)
+
+
+def written(
+    path: Path,
+    rows: Sequence[tuple[int, ...]],
+    *,
+    magic: bytes = b"KDZARRIV",
+    version: int = 1,
+    extent: int = 1,
+    cycles: int = 4,
+    step: int = 1,
+) -> Path:
+    file = path / "arrivals"
+    head = HEADER.pack(magic, version, HEADER.size, ROW.size, extent, cycles, step)
+    file.write_bytes(head + b"".join(ROW.pack(*values) for values in rows))
+    return file
+
+
+def test_rows_that_came_to_their_end_are_kept_and_the_others_named(tmp_path: Path) -> None:
+    rows = [row(1), row(2, UNENDED), row(3, CRASHED), row(4)]
+    seen = read_arrivals(written(tmp_path, rows))
+    assert seen.rows["phase"].tolist() == [1, 4] and seen.rows["task"].tolist() == [500, 500]
+    assert seen.lost == (
+        Lost(2, "came to no end, and was last at", 0x80000102),
+        Lost(3, "was ended by a signal; it began at", 0x80000103),
+    )
+    assert (seen.planned, seen.untried, seen.whole) == (4, 0, True)
+
+
+def test_arrivals_after_too_many_without_an_end_are_counted(tmp_path: Path) -> None:
+    seen = read_arrivals(
+        written(tmp_path, [row(1), row(11, UNENDED)], extent=2, cycles=95, step=10)
+    )
+    assert (seen.planned, seen.untried, seen.given_up) == (10, 8, True)
+
+
+def test_a_file_that_was_cut_off_by_a_signal_has_what_was_tried(tmp_path: Path) -> None:
+    """A copy that ran then has left nothing."""
+    seen = read_arrivals(written(tmp_path, [row(1), row(2, RUNS)], extent=0, cycles=0))
+    assert seen.rows["phase"].tolist() == [1] and not seen.lost
+    assert not seen.whole and not seen.given_up
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"magic": b"KDZSCOPE"}, "does not begin with KDZARRIV"),
+        ({"version": 2}, "has version 2, not 1"),
+    ],
+)
+def test_another_file_is_refused(change: dict[str, object], says: str, tmp_path: Path) -> None:
+    file = written(tmp_path, [row(1)], **change)  # type: ignore[arg-type]
+    with pytest.raises(TargetFailed, match=says):
+        read_arrivals(file)
+
+
+def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, [row(1)])
+    whole = file.read_bytes()
+    for size in range(len(whole)):
+        file.write_bytes(whole[:size])
+        if size != HEADER.size:
+            with pytest.raises(TargetFailed, match="what the bench wrote of its arrivals"):
+                read_arrivals(file)
+    file.unlink()
+    with pytest.raises(TargetFailed, match="cannot be read: No such file"):
+        read_arrivals(file)
+
+
+def test_the_bench_is_asked_for_what_differs() -> None:
+    assert Asked(3).arguments("a") == ["--arrivals", "a", "--arrival-sample", "3"]
+    assert Asked(0, step=5, lock=0x80001000).arguments("a")[4:] == [
+        *("--arrival-step", "5"),
+        *("--arrival-lock", "0x80001000"),
+    ]
