@@ -375,8 +375,10 @@ def test_every_span_is_near_the_verilog(
             theirs = exact.samples(records[record.bench], 0).astype(float)
             assert ours.size == theirs.size == 12
             # The timers of QEMU and of the simulation differ: a tick may meet a span of one alone.
+            # It is late there then, and longer than the other: spans of two kinds may lie on both
+            # sides of a median.
             late = [span >= np.median(span) + _TICK for span in (ours, theirs)]
-            met = late[0] != late[1]
+            met = (late[0] != late[1]) & (np.abs(ours - theirs) >= _TICK)
             assert met.sum() <= 1
             errors[record.bench] = np.abs(ours / theirs - 1.0)[~met]
     assert errors.keys() == set(BENCHES)
