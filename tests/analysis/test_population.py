@@ -95,3 +95,4 @@ def test_an_address_lies_in_the_function_that_begins_before_it() -> None:
     assert function_at(FUNCTIONS, 0x1000) == function_at(FUNCTIONS, 0x1FFC) == "first"
     assert function_at(FUNCTIONS, 0x2004) == "second"
     assert function_at(FUNCTIONS, 0xFFC) == function_at({}, 0x1000) == ""
+    assert function_at({"entry": "of another's file", "0x10": "real"}, 0x12) == "real"

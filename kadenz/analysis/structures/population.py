@@ -4,6 +4,7 @@ thread that it woke. A population, not a sample of one: the maximum of the arriv
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from kadenz.config.manifest import LaneEntry, RecordEntry
 from kadenz.store import Run
 
 HANDLER, TASK = "handler", "task"
-_PHASE = "phase"
+_PHASE, _PC = "phase", "pc"
+_ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
 _COUNTS = ("tried", "step", "asleep", "lost", "untried")
 
@@ -99,9 +101,10 @@ class Population(Structure):
         handler, task = lanes
         beside = entry.companions(handler)
         phase = run.samples(entry, beside[_PHASE]).astype(np.int64)
-        if phase.size == 0:
+        pc = run.samples(entry, beside[_PC]).astype(np.int64)
+        sizes = {phase.size, pc.size, *(run.samples(entry, lane).size for lane in lanes)}
+        if sizes != {phase.size} or phase.size == 0:  # empty, or damaged
             return None
-        pc = run.samples(entry, beside["pc"]).astype(np.int64)
         step = int(np.diff(phase).min()) if phase.size > 1 else 1
         lost = handler.missed
 
@@ -139,16 +142,19 @@ class Population(Structure):
 
 def _lanes(entry: RecordEntry) -> tuple[LaneEntry, LaneEntry] | None:
     by = {lane.name: lane for lane in entry.series}
-    if HANDLER not in by or TASK not in by or _PHASE not in entry.companions(by[HANDLER]):
+    if HANDLER not in by or TASK not in by:
+        return None
+    if not {_PHASE, _PC} <= entry.companions(by[HANDLER]).keys():
         return None
     return by[HANDLER], by[TASK]
 
 
 def function_at(functions: Mapping[str, str], address: int) -> str:
     """The function in which an address lies, by the record's table; "" if none does."""
-    starts = sorted(int(start, 16) for start in functions)
+    known = {int(key, 16): name for key, name in functions.items() if _ADDRESS.fullmatch(key)}
+    starts = sorted(known)
     place = bisect_right(starts, address) - 1
-    return functions[f"{starts[place]:#x}"] if place >= 0 else ""
+    return known[starts[place]] if place >= 0 else ""
 
 
 def curve(run: Run, entry: RecordEntry) -> dict[str, npt.NDArray[Any]]:
