@@ -248,6 +248,7 @@ def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path:
     process.communicate(timeout=60)
     seen = read_arrivals(file)
     assert not seen.whole and seen.rows.size >= 10
+    assert not seen.lost  # a child that was ended with the bench has come to no end of its own
     assert not any(Path(f"/proc/{child}").exists() for child in known)
 
 

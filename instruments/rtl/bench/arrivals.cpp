@@ -196,10 +196,12 @@ bool Arrivals::give_up()
 
 void Arrivals::close()
 {
-    for (const auto &child : children_) {
-        if (!whole_) { /* the run was ended in the middle of its sample */
+    if (!whole_) { /* ended in the middle of the sample: rows of children that still run say so */
+        for (const auto &child : children_) {
             kill(child.first, SIGKILL);
+            (void)waitpid(child.first, nullptr, 0);
         }
+        children_.clear();
     }
     while (!children_.empty()) {
         wait_for_one();
