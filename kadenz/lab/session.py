@@ -280,6 +280,9 @@ class Session:
             ending = Ending("invalid", "the sample in which one is to arrive came to no end")
         if seen is None:
             return ending
+        if ending.status == "ok" and seen.repeated:
+            phase = seen.repeated[0]
+            ending = Ending("invalid", f"the arrival in cycle {phase} was not served exactly once")
         first = len(entry.lanes)
         lanes = lanes_of(len(seen.rows) + len(seen.lost) + seen.untried)
         entry.lanes += lanes

@@ -84,6 +84,13 @@ class Arrivals:
     lost: tuple[Lost, ...]
 
     @property
+    def repeated(self) -> list[int]:
+        """Phases of arrivals after which the handler or the thread ran more than once."""
+        rows = self.rows
+        twice = (rows["handled"] != 1) | (rows["responded"] != 1)
+        return [int(phase) for phase in rows["phase"][twice]]
+
+    @property
     def planned(self) -> int:
         """Arrivals that the sample has room for."""
         return -(-self.cycles // self.step)

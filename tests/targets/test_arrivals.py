@@ -48,6 +48,12 @@ def test_rows_that_came_to_their_end_are_kept_and_the_others_named(tmp_path: Pat
     assert (seen.planned, seen.untried, seen.whole) == (4, 0, True)
 
 
+def test_an_arrival_that_is_served_twice_is_found(tmp_path: Path) -> None:
+    rows = [row(1), (*row(2)[:-2], 2, 1), (*row(3)[:-2], 1, 2)]
+    assert read_arrivals(written(tmp_path, rows)).repeated == [2, 3]
+    assert read_arrivals(written(tmp_path, [row(1)])).repeated == []
+
+
 def test_arrivals_after_too_many_without_an_end_are_counted(tmp_path: Path) -> None:
     seen = read_arrivals(
         written(tmp_path, [row(1), row(11, UNENDED)], extent=2, cycles=95, step=10)
