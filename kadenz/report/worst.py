@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from kadenz.analysis import RecordResult, RunResult
 from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
+from kadenz.report import digits, labels
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
 
 _HEADS = (
-    "Service | Target | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
+    "Service | Run | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
     ">Task min | >median | >max | >in cycle | of"
 )
 
@@ -18,8 +19,8 @@ _HEADS = (
 def table_of_arrivals(results: Sequence[RunResult]) -> Table | None:
     """A row for each record with arrivals; None if there is none."""
     shown = [
-        (result, record, population)
-        for result in results
+        (label, record, population)
+        for label, result in zip(labels.variant_labels(results), results, strict=True)
         for record in result.records
         if (population := record.structure(Population)) is not None
     ]
@@ -31,7 +32,7 @@ def table_of_arrivals(results: Sequence[RunResult]) -> Table | None:
         _HEADS,
         name="worst",
         title=f"An interrupt in every cycle of a service, in {unit.label} from its request",
-        rows=[_row(result, record, each) for result, record, each in shown],
+        rows=[_row(label, record, each) for label, record, each in shown],
         notes=(
             *partial,
             f"{EXHAUSTIVE}. A population has no confidence interval.",
@@ -43,20 +44,15 @@ def _is_cut(population: Population) -> bool:
     return population.step > 1 or any((population.asleep, population.lost, population.untried))
 
 
-def _row(result: RunResult, record: RecordResult, population: Population) -> tuple[Cell, ...]:
+def _row(label: str, record: RecordResult, population: Population) -> tuple[Cell, ...]:
     ends = (
         cell
         for extremes in (population.handler, population.task)
         for cell in _cells(extremes, record)
     )
-    service = " ".join([record.bench, *(f"{key}={value}" for key, value in _set(record).items())])
-    return text_cell(service), text_cell(result.name), whole(population.tried), *ends
-
-
-def _set(record: RecordResult) -> dict[str, object]:
-    """The parameters that are not initial."""
-    entry = record.entry
-    return {key: value for key, value in entry.params.items() if value != entry.defaults.get(key)}
+    point = labels.point(record)
+    service = record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
+    return text_cell(service), text_cell(label), whole(population.tried), *ends
 
 
 def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:

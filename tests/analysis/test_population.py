@@ -15,7 +15,7 @@ from kadenz.analysis.structures import unjudged
 from kadenz.analysis.structures.population import Population, curve, function_at
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import read_run
-from tests.synthetic import STM32F4, Point, manifest, write_run
+from tests.synthetic import STM32F4, Point, manifest, under, write_run
 
 FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
 
@@ -81,6 +81,21 @@ def test_a_row_for_each_service_in_the_table(tmp_path: Path) -> None:
     (row,) = table.rows
     assert [cell.text for cell in row[2:7]] == ["4", "120", "121.5", "123", "4"]
     assert any("no confidence interval" in note for note in table.notes)
+
+
+def test_rows_of_one_target_say_what_they_differ_in(tmp_path: Path) -> None:
+    runs = []
+    for place, waits in enumerate(("0", "4")):
+        result_of(tmp_path / waits, [1, 2, 3])
+        (folder,) = [file.parent for file in (tmp_path / waits).rglob("run.json")]
+        run = read_run(folder)
+        run.manifest.id += str(place)
+        run.manifest.conditions = under(rom_wait=waits)
+        runs.append(analyse(run))
+    table = table_of_arrivals(runs)
+    assert table is not None
+    assert ["rom_wait 0" in row[1].text for row in table.rows] == [True, False]
+    assert ["rom_wait 4" in row[1].text for row in table.rows] == [False, True]
 
 
 def test_records_without_arrivals_have_none(tmp_path: Path) -> None:
