@@ -32,6 +32,10 @@ SCHEDULE = ("release", "sent")
 READINGS = ("encoder",)
 # Companions of samples that the scope takes where it sees caches: lines that came into them.
 MISSES = ("icache-misses", "dcache-misses")
+# Lanes of a record with an interrupt in every cycle of a sample: ticks from the request to the
+# first statement of the handler, and of the thread that it wakes; companions: what it met.
+ARRIVALS = ("handler", "task")
+ARRIVAL = ("phase", "pc", "masked", "locked")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.
 Count = Annotated[int, Meta(ge=0)]

@@ -6,18 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kadenz.config import inventory
-from kadenz.config.manifest import ConditionEntry, LaneEntry
+from kadenz.config.manifest import ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.lab.condition import Condition, Setup
 from kadenz.targets.arrivals import Arrivals, Asked
-
-# Of a record, beside the lanes of its samples: cycles from the request to the first statement of
-# the handler, and of the thread that it wakes.
-LANES = ("handler", "task")
-# Of each arrival: the fields of the bench's rows.
-COMPANIONS = ("phase", "pc", "masked", "locked")
 
 
 @dataclass(frozen=True)
@@ -57,29 +51,6 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
         f"{name}: an interrupt cannot be tried in every cycle: it {why}",
         remedy="Name a simulated core: --target freertos/ibex@rtl",
     )
-
-
-def lanes_of(planned: int) -> list[LaneEntry]:
-    """The lanes of `planned` arrivals, each with its companions."""
-    return [
-        LaneEntry(
-            name=name + (f":{beside}" if beside else ""),
-            file="",
-            dtype="<u4",
-            planned=planned,
-            taken=0,
-            missed=0,
-            overrun=0,
-            not_measured=planned,
-            companion_of=name if beside else "",
-            unit=_UNITS.get(beside, ""),
-        )
-        for name in LANES
-        for beside in ("", *COMPANIONS)
-    ]
-
-
-_UNITS = {"phase": "cycle", "pc": "address", "masked": "flag", "locked": "depth"}
 
 
 def functions_of(arrivals: Arrivals, elf: Elf) -> dict[str, str]:

@@ -18,6 +18,7 @@ from kadenz.config.params import IN_TICKS, PERIOD, Value, number, period_us
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
+from kadenz.targets.arrivals import ARRIVE
 from kadenz.wire.messages import Bench
 
 # Records 0 to 9 are the clock's (rule 4), so that a campaign's points have the same numbers, and
@@ -52,7 +53,7 @@ class Point:
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
         fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]
-        fields += ["arrivals=1"] if self.arrivals else []
+        fields += [ARRIVE] if self.arrivals else []
         return " ".join(fields + [f"{name}={value}" for name, value in self.params.items()])
 
 

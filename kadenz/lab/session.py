@@ -12,16 +12,18 @@ from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
 from kadenz.config.manifest import (
+    ARRIVAL,
+    ARRIVALS,
     CUT_OFF,
     INTERVAL,
     MISSES,
     LaneEntry,
+    Number,
     ProofEntry,
     RecordEntry,
     ValueEntry,
 )
 from kadenz.config.params import period_us
-from kadenz.lab.arrivals import LANES, lanes_of
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
@@ -50,6 +52,10 @@ COMPANION_UNITS = {
     "since": "ticks",  # of the clock, since the previous sample began
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts
+    "phase": "cycle",  # of a sample, in which an interrupt arrived
+    "pc": "address",
+    "masked": "flag",
+    "locked": "depth",
     "steal": "jiffies",  # of 1/100 s, USER_HZ of /proc/stat
     **dict.fromkeys(INTERVAL, "cycle"),
     **dict.fromkeys(MISSES, "line"),  # of the cache, fetched while the sample was taken
@@ -284,11 +290,12 @@ class Session:
             phase = seen.repeated[0]
             ending = Ending("invalid", f"the arrival in cycle {phase} was not served exactly once")
         first = len(entry.lanes)
-        lanes = lanes_of(len(seen.rows) + len(seen.lost) + seen.untried)
-        entry.lanes += lanes
-        for place, lane in enumerate(lanes, first):
-            of, kind = companion(lane.name)
-            self._writer.append(entry.id, place, seen.rows[kind if of else lane.name])
+        planned = len(seen.rows) + len(seen.lost) + seen.untried
+        names = [f"{lane}{kind}" for lane in ARRIVALS for kind in ("", *(f":{k}" for k in ARRIVAL))]
+        entry.lanes += [_entry(name, "<u4", planned) for name in names]
+        for place, name in enumerate(names, first):
+            of, kind = companion(name)
+            self._writer.append(entry.id, place, seen.rows[kind if of else name])
         entry.functions = self.functions(seen)
         self._lost[entry.id] = len(seen.lost)
         return ending
@@ -385,7 +392,7 @@ class Session:
             pairs = zip(entry.series, end.lanes, strict=False)
             missed |= {lane.name: its.missed for lane, its in pairs if lane.name != DEPARTURE[0]}
         if entry.id in self._lost:
-            missed |= dict.fromkeys(LANES, self._lost[entry.id])
+            missed |= dict.fromkeys(ARRIVALS, self._lost[entry.id])
         return missed
 
 
@@ -401,31 +408,25 @@ def _as_seen(end: End | None, train: Pulses | None, missing: Ending) -> Ending:
 
 def _beside(lane: LaneEntry, kind: str) -> LaneEntry:
     """A companion that the scope gives a lane of samples."""
-    return LaneEntry(
-        name=f"{lane.name}:{kind}",
-        file="",
-        dtype=lane.dtype,
-        planned=lane.planned,
-        taken=0,
-        missed=0,
-        overrun=0,
-        not_measured=lane.planned,
-        companion_of=lane.name,
-        unit=COMPANION_UNITS[kind],
-    )
+    return _entry(f"{lane.name}:{kind}", lane.dtype, lane.planned)
 
 
 def _lane(name: str, begin: Begin) -> LaneEntry:
+    return _entry(name, _NUMPY[begin.dtype], begin.planned)
+
+
+def _entry(name: str, dtype: Number, planned: int) -> LaneEntry:
+    """A lane, or by its name a companion, before its first value."""
     of, kind = companion(name)
     return LaneEntry(
         name=name,
         file="",
-        dtype=_NUMPY[begin.dtype],
-        planned=begin.planned,
+        dtype=dtype,
+        planned=planned,
         taken=0,
         missed=0,
         overrun=0,
-        not_measured=begin.planned,
+        not_measured=planned,
         companion_of=of,
         unit=COMPANION_UNITS.get(kind, "count") if of else "",
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kadenz.errors import TargetFailed
 
+ARRIVE = "arrivals=1"  # of a point in a plan
 _MAGIC, _VERSION = b"KDZARRIV", 1
 _HEADER = np.dtype(
     [

@@ -33,7 +33,6 @@ from kadenz.targets.seen import Seen
 from kadenz.values import program
 from kadenz.values.program import Program
 
-ARRIVE = " arrivals=1"  # of a point in a plan
 _ARRIVALS = "arrivals"
 _GRACE_S = 2.0
 _LOOK_S = 0.2
@@ -217,8 +216,9 @@ class RtlTarget(CountedProcess):
 
     def _arrivals(self, plan: str) -> list[str]:
         """Records of the clock let none arrive."""
-        arrive = self._arriving is not None and ARRIVE in plan
-        return self._arriving.arguments(_ARRIVALS) if self._arriving and arrive else []
+        if self._arriving is None or arrivals.ARRIVE not in plan.split():
+            return []
+        return self._arriving.arguments(_ARRIVALS)
 
     def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
         return program.core(program_file, environment)

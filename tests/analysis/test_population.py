@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kadenz.analysis import RecordResult, analyse
 from kadenz.analysis.structures import unjudged
-from kadenz.analysis.structures.population import Population, curve, function_at
+from kadenz.analysis.structures.population import Population, function_at
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import read_run
 from tests.synthetic import STM32F4, Point, manifest, under, write_run
@@ -102,7 +102,7 @@ def test_records_without_arrivals_have_none(tmp_path: Path) -> None:
     point = Point("critical/call", {"handler": np.arange(4, dtype=np.uint32)})
     run = read_run(write_run(tmp_path, manifest(STM32F4), [point]))
     (entry,) = run.manifest.records
-    assert Population.of(run, entry) is None and curve(run, entry) == {}
+    assert Population.of(run, entry) is None
     assert table_of_arrivals([analyse(run)]) is None
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kadenz.analysis.structures.population import Population, curve
+from kadenz.analysis.structures.population import Population
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
-from kadenz.config.manifest import RecordEntry
+from kadenz.config.manifest import ARRIVALS, RecordEntry
 from kadenz.config.target_name import parse_target
 from kadenz.errors import UsageError
 from kadenz.lab.execution import default_setup, image_of
@@ -57,6 +57,14 @@ def population(run: Run, bench: str) -> Population:
     return exact
 
 
+def curve(run: Run, bench: str) -> dict[str, NDArray[np.uint32]]:
+    """The lanes and companions of the arrivals, each (n,), by name."""
+    record = record_of(run, bench)
+    lanes = {lane.name: lane for lane in record.series}
+    chosen = {name: lanes[name] for name in ARRIVALS} | record.companions(lanes[ARRIVALS[0]])
+    return {name: run.samples(record, lane) for name, lane in chosen.items()}
+
+
 @pytest.fixture(scope="module", params=[IBEX, VEXRISCV])
 def give(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("give")
@@ -67,7 +75,7 @@ def give(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def test_every_cycle_between_the_stamps_has_its_arrival(give: Run) -> None:
     record = record_of(give, GIVE)
     undisturbed = give.samples(record, 0)
-    values = curve(give, record)
+    values = curve(give, GIVE)
     assert record.status == "ok" and undisturbed.size == SAMPLES
     assert values["phase"].tolist() == list(range(1, int(undisturbed[-1]) + 1))
     assert (values["handler"] < values["task"]).all()
@@ -78,7 +86,7 @@ def test_every_cycle_between_the_stamps_has_its_arrival(give: Run) -> None:
 
 def test_what_is_off_or_locked_is_where_it_is_late(give: Run) -> None:
     """An arrival with interrupts on is served within the pipeline's few cycles."""
-    values = curve(give, record_of(give, GIVE))
+    values = curve(give, GIVE)
     masked, late = values["masked"] > 0, values["handler"] - values["handler"].min()
     # The line has to be seen: an arrival just before the core turns them off is late as well.
     assert late[masked].max() > 100 and np.median(late[~masked]) < 60

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kadenz.analysis.structures import Show, Structure
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import LaneEntry, RecordEntry
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, LaneEntry, RecordEntry
 from kadenz.store import Run
 
-HANDLER, TASK = "handler", "task"
-_PHASE, _PC = "phase", "pc"
+HANDLER, TASK = ARRIVALS
+_PHASE, _PC, *_ = ARRIVAL
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
 _COUNTS = ("tried", "step", "asleep", "lost", "untried")
@@ -155,13 +154,3 @@ def function_at(functions: Mapping[str, str], address: int) -> str:
     starts = sorted(known)
     place = bisect_right(starts, address) - 1
     return known[starts[place]] if place >= 0 else ""
-
-
-def curve(run: Run, entry: RecordEntry) -> dict[str, npt.NDArray[Any]]:
-    """The lanes and companions of a record with arrivals, each (n,), by name; empty for others."""
-    lanes = _lanes(entry)
-    if lanes is None:
-        return {}
-    values = {lane.name: run.samples(entry, lane) for lane in lanes}
-    beside = entry.companions(lanes[0])
-    return values | {kind: run.samples(entry, lane) for kind, lane in beside.items()}
