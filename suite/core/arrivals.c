@@ -30,11 +30,8 @@ static void respond(void *unused)
 static bool is_among(const char *word, const char *names)
 {
     while (names != NULL && *names != '\0') {
-        size_t length = 0;
+        const size_t length = kdz_text_word(names);
 
-        while (names[length] != '\0' && names[length] != ' ') {
-            length++;
-        }
         if (kdz_text_is(names, length, word)) {
             return true;
         }

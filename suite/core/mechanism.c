@@ -57,19 +57,9 @@ static const char *why_missing(const char *name, size_t length)
     return composed;
 }
 
-static size_t length_of(const char *word)
-{
-    size_t length = 0;
-
-    while (word[length] != '\0' && word[length] != ' ') {
-        length++;
-    }
-    return length;
-}
-
 const struct kdz_mechanism *kdz_mechanism(const char *name)
 {
-    const size_t length = length_of(name);
+    const size_t length = kdz_text_word(name);
 
     return why_missing(name, length) == NULL ? find(name, length) : NULL;
 }
@@ -79,7 +69,7 @@ const char *kdz_lack(const char *names)
     const char *sentence = NULL;
 
     while (*names != '\0' && sentence == NULL) {
-        const size_t length = length_of(names);
+        const size_t length = kdz_text_word(names);
 
         sentence = length != 0 ? why_missing(names, length) : NULL;
         names += length;

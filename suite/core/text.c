@@ -46,3 +46,13 @@ bool kdz_text_is(const char *part, size_t count, const char *word)
     }
     return word[count] == '\0';
 }
+
+size_t kdz_text_word(const char *names)
+{
+    size_t length = 0;
+
+    while (names[length] != '\0' && names[length] != ' ') {
+        length++;
+    }
+    return length;
+}

@@ -23,6 +23,9 @@ void kdz_text_add(struct kdz_text *text, const char *characters);
 void kdz_text_add_part(struct kdz_text *text, const char *characters, size_t count);
 void kdz_text_add_number(struct kdz_text *text, uint32_t number);
 
+/* Characters of the first word of names that are parted by spaces. */
+size_t kdz_text_word(const char *names);
+
 /* Whether the `count` characters at `part` are exactly `word`. */
 bool kdz_text_is(const char *part, size_t count, const char *word);
 
