@@ -17,8 +17,8 @@
 #include "simulation.hpp"
 
 #include <cstdint>
+#include <cstdio>
 #include <map>
-#include <string>
 
 #include <sys/types.h>
 
@@ -45,7 +45,6 @@ class Arrivals
     enum State : std::uint32_t { RUNS, WHOLE, UNENDED, CRASHED };
 
     struct Asked {
-        std::string file;
         std::uint64_t sample = 0; /* from 0: which BEGIN */
         std::uint64_t step = 1;   /* cycles between two arrivals */
         std::uint32_t lock = 0;   /* address of a word that rows show */
@@ -59,8 +58,8 @@ class Arrivals
 
     /* A cycle of the simulation, and of each child that begins before it. */
     void step();
-    /* Waits for the children and writes the file. */
-    void close();
+    /* Waits for the children and writes their rows. */
+    void close(std::FILE *file);
 
   private:
     void attempt();

@@ -40,14 +40,14 @@ std::uint8_t byte_of(const Request &request)
     return static_cast<std::uint8_t>(request.data >> (8u * lane));
 }
 
+} // namespace
+
 void put(std::FILE *file, std::uint64_t value, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++) {
         std::fputc(static_cast<int>(value >> (8u * i) & 0xffu), file);
     }
 }
-
-} // namespace
 
 Machine::Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned timer_divider)
     : memories_(std::move(memories)), map_(map), divider_(timer_divider), ports_(2u * cores),

@@ -51,6 +51,9 @@ class Device
     virtual bool access(const Request &request, Answer &answer) = 0;
 };
 
+/* The `bytes` lowest bytes of a value, the lowest first. */
+void put(std::FILE *file, std::uint64_t value, unsigned bytes);
+
 class Machine
 {
   public:

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <iostream>
 #include <stdexcept>
 
@@ -110,11 +109,11 @@ class Bench
     }
 
     /* Runs it with an interrupt in every cycle of a sample. */
-    int run_with(const Arrivals::Asked &asked)
+    int run_with(const Arrivals::Asked &asked, std::FILE *file)
     {
         Arrivals arrivals(simulation_, asked);
         const int code = run([&arrivals] { arrivals.step(); });
-        arrivals.close();
+        arrivals.close(file);
         return code;
     }
 
@@ -198,13 +197,10 @@ Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
     const auto range = arguments.equal_range("word");
     for (auto one = range.first; one != range.second; ++one) {
         const auto address = static_cast<std::uint32_t>(number(one->second)) & ~3u;
-        const Memory *memory = machine.memory_at(address, 4);
-        if (memory == nullptr) {
+        if (machine.memory_at(address, 4) == nullptr) {
             throw std::runtime_error(one->second + ": outside the memory of this machine");
         }
-        std::uint32_t value = 0;
-        std::memcpy(&value, &memory->bytes[address - memory->start], 4);
-        paths.watch(address, value);
+        paths.watch(address, machine.word_at(address));
     }
     return paths;
 }
@@ -225,7 +221,6 @@ int run_followed(Bench &bench, const Arguments &arguments)
 Arrivals::Asked arrivals_of(const Arguments &arguments)
 {
     Arrivals::Asked asked;
-    asked.file = text(arguments, "arrivals");
     asked.sample = option(arguments, "arrival-sample", 0);
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
@@ -236,10 +231,19 @@ Arrivals::Asked arrivals_of(const Arguments &arguments)
     return asked;
 }
 
+int run_with_arrivals(Bench &bench, const Arguments &arguments)
+{
+    const std::string name = text(arguments, "arrivals");
+    std::FILE *file = opened(name);
+    const int code = bench.run_with(arrivals_of(arguments), file);
+    close(file, name);
+    return code;
+}
+
 int run_asked(Bench &bench, const Arguments &arguments)
 {
     if (arguments.count("arrivals") != 0) {
-        return bench.run_with(arrivals_of(arguments));
+        return run_with_arrivals(bench, arguments);
     }
     return arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
 }
