@@ -4,6 +4,7 @@ point, no sample is duplicated. A reader changes nothing; `complete` completes t
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from pathlib import Path
@@ -86,7 +87,12 @@ def check(run: Run) -> None:
             assert [lane.taken for lane in entry.lanes] == [EACH, EACH]
 
 
-def test_a_lab_killed_at_any_step_leaves_every_finished_record(tmp_path: Path) -> None:
+@pytest.mark.parametrize("seconds", [0.0, math.inf])
+def test_a_lab_killed_at_any_step_leaves_every_finished_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    """With a checkpoint at every chance and with none: the same steps on any machine."""
+    monkeypatch.setattr("kadenz.store.writer.CHECKPOINT_S", seconds)
     least = 0
     for number in range(1, 400):
         parent = tmp_path / str(number)
