@@ -30,7 +30,11 @@ from kadenz.images.provenance import Tree, parts, sha256_of
 from kadenz.images.shared_libraries import is_dynamic, shared_libraries
 
 _SOURCES = Path("kernels/linux/guest")
-_PROGRAMS = {"init": ("init", "threads"), "load": ("load",), "wire": ("wire",)}  # their C files
+_PROGRAMS = {  # their C files
+    "init": ("init", "threads", "window"),
+    "load": ("load",),
+    "wire": ("wire",),
+}
 _FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
 _FLAGS += ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror", "-static", "-s"]
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tier `guest`: a Linux that boots in QEMU, its time driven by counted instructions.
 
-The plan is in the initial RAM disk. Frames and the kernel's messages use separate serial lines. The
-running guest receives no external input: no key, no packet, no clock, no random number. Therefore
+The plan is in the initial RAM disk. The kernel's messages and the suite's frames use separate
+serial lines; the frames of a program leave through shared memory, once it has ended. The running
+guest receives no external input: no key, no packet, no clock, no random number. Therefore
 two runs are byte-identical.
 """
 
@@ -22,10 +23,11 @@ from kadenz.config.board import GuestProgram, GuestTier
 from kadenz.config.manifest import EmulatorEntry, LoadEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ToolMissing
-from kadenz.targets import tap
+from kadenz.targets import tap, window
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 from kadenz.targets.seen import Seen, looks_of, seen
+from kadenz.targets.window import Window
 
 # Descriptions of the loads in kernels/linux/guest/load.c.
 LOADS = {
@@ -110,6 +112,7 @@ class GuestTarget(QemuProcess):
         self._disturbance = disturbance
         self._program = program
         self._card = program.card if program is not None else None
+        self._window: Window | None = None  # once it begins
         self._tap = tap.plugin(tier.qemu) if self._card is not None else None
         self._given_up = False
         self.console = ""  # once it is closed
@@ -123,6 +126,8 @@ class GuestTarget(QemuProcess):
         """Boots the kernel with the plan in its initial RAM disk."""
         (self._folder / "initrd").write_bytes(self._pack(plan))
         self._start()
+        if self._program is not None:
+            self._window = Window(self._folder)
 
     def stop(self) -> bool:
         """The guest cannot be asked to end early."""
@@ -167,6 +172,8 @@ class GuestTarget(QemuProcess):
             except tap.TapDamaged as damage:
                 self.damage = damage
                 self.withdraw()
+        if self._window is not None:
+            self._window.close()
         output = super().close()
         messages = "\n".join(_OUR_MESSAGES.findall(self.console)) if well else self._last_lines()
         return f"{output}\n{messages}".strip()
@@ -182,18 +189,31 @@ class GuestTarget(QemuProcess):
         command += ["-append", self._parameters()]
         if self._card is not None:
             command += tap.devices(self._card)
+        if self._program is not None:
+            command += window.options(folder)
         if folder is None:
             return command
         if self._card is not None:
             command += [*tap.capture(folder), *tap.plugin_arguments(self._card, folder)]
         command += ["-serial", f"file:{folder / 'console'}"]
-        if tier.frames_device:
-            command += ["-chardev", f"file,id=frames,path={folder / 'serial'}"]
-            command += ["-device", f"{tier.frames_device},chardev=frames"]
-        else:
-            command += ["-serial", f"file:{folder / 'serial'}"]
+        if self._program is None:
+            command += self._line(folder / "serial")
         command += self._monitor(folder)
         return [*command, "-kernel", str(folder / "kernel"), "-initrd", str(folder / "initrd")]
+
+    def _line(self, file: Path) -> list[str]:
+        """The options for the serial line of the suite's frames."""
+        if self._tier.frames_device:
+            device = f"{self._tier.frames_device},chardev=frames"
+            return ["-chardev", f"file,id=frames,path={file}", "-device", device]
+        return ["-serial", f"file:{file}"]
+
+    def _ended(self) -> bool:
+        """Whether the process has ended; what came through the window is in the file by then."""
+        ended = super()._ended()
+        if self._window is not None:
+            self._window.forward(self._folder / "serial")
+        return ended
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator's entry, including the plugin."""
@@ -216,7 +236,6 @@ class GuestTarget(QemuProcess):
         """The kernel's command line: fixed addresses, end on panic, settings for init."""
         parameters = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
         parameters += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
-        parameters.append(f"KDZ_FRAMES={self._tier.frames}")
         if modules := modules_of(self._program, self._load):
             parameters.append(f"KDZ_MODULES={','.join(modules)}")
         if self._load:
@@ -226,8 +245,10 @@ class GuestTarget(QemuProcess):
         if self._disturbance:
             parameters.append(f"KDZ_DISTURB={self._disturbance.replace('=', ':')}")
         program = self._program
-        if program is not None:
-            parameters += ["ipv6.disable=1", f"KDZ_WIRE={','.join(program.wire)}"]
+        if program is None:
+            parameters.append(f"KDZ_FRAMES={self._tier.frames}")
+        else:
+            parameters += [window.PARAMETER, "ipv6.disable=1", f"KDZ_WIRE={','.join(program.wire)}"]
             if program.ring:
                 parameters.append(f"KDZ_RING={','.join(program.ring)}")
             parameters.append(f"KDZ_PROGRAM={','.join(program.arguments)}")

@@ -77,9 +77,13 @@ class QemuProcess(CountedProcess):
 
     def read(self, timeout_s: float) -> bytes | None:
         """New output of the serial line since the last call."""
-        assert self._serial is not None and self._process is not None
-        process = self._process
-        return read_growing(self._serial, lambda: process.poll() is not None, timeout_s)
+        assert self._serial is not None
+        return read_growing(self._serial, self._ended, timeout_s)
+
+    def _ended(self) -> bool:
+        """Whether the process has ended, and wrote all of its output."""
+        assert self._process is not None
+        return self._process.poll() is not None
 
     def thread_times(self) -> ThreadTimes:
         """Seconds that each of its threads ran, and that it was ready and had no processor."""

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The first program of a guest: mounts what the suite needs, starts load, runs the suite with
- * /plan on its input and a serial line of its own for frames, and switches the machine off.
+ * /plan on its input and a way of its own for frames, and switches the machine off.
  *
  * The kernel passes its settings from the command line, as variables of the environment (Linux,
  * Documentation/admin-guide/kernel-parameters.rst):
  *
- *   KDZ_FRAMES=ttyS1                      the serial line
+ *   KDZ_FRAMES=ttyS1                      the suite's serial line
+ *   KDZ_WINDOW=0000:00:07.0               a program's shared memory, a PCI device
  *   KDZ_LOAD=cpu,memory                   kinds of load
  *   KDZ_THREADS=rcuc*:fifo:50,..          rules for kernel threads: glob, policy, priority
  *   KDZ_DISTURB=period_us:..,busy_us:..   parameters of the planted disturbance
@@ -225,13 +226,13 @@ static void settle(void)
     say("not settled: the kernel is busy with something else");
 }
 
-static int open_frames(const char *line)
+static int open_line(const char *name)
 {
     char path[64];
     struct termios settings;
     int descriptor;
 
-    (void)snprintf(path, sizeof path, "/dev/%s", line);
+    (void)snprintf(path, sizeof path, "/dev/%s", name);
     descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0 || tcgetattr(descriptor, &settings) != 0) {
         fail(path);
@@ -270,61 +271,58 @@ static void stop_ring(pid_t ring)
     (void)waitpid(ring, NULL, 0);
 }
 
-/* Sends the frames that were kept while the program ran. A piece leaves before the next is read, as
- * the suite does: the line has one interrupt for each piece. */
-static void send_kept(int frames)
-{
-    const int kept = open(KEPT_FRAMES, O_RDONLY | O_CLOEXEC);
-    unsigned char piece[512];
-    ssize_t count;
-
-    if (kept < 0) {
-        fail(KEPT_FRAMES);
-    }
-    while ((count = read(kept, piece, sizeof piece)) > 0) {
-        if (write(frames, piece, (size_t)count) != count) {
-            fail("the frames were not sent");
-        }
-        (void)tcdrain(frames);
-    }
-    if (count < 0) {
-        fail("the kept frames cannot be read");
-    }
-    (void)close(kept);
-}
-
-/* Runs the suite, whose frames leave at once, or a program with tasks of its own: its frames are
- * kept, because the line would interrupt them. */
-static void run_suite(int frames, const char *program)
+static int open_plan(void)
 {
     const int plan = open("/plan", O_RDONLY | O_CLOEXEC);
-    int status = 0;
-    pid_t suite;
 
     if (plan < 0) {
         fail("/plan");
     }
-    if (program != NULL) {
-        const int kept = open(KEPT_FRAMES, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    return plan;
+}
 
-        if (kept < 0) {
-            fail(KEPT_FRAMES);
-        }
-        suite = start("/program", program, plan, kept);
-    } else {
-        suite = start("/suite", NULL, plan, frames);
-    }
+static int end_of(pid_t suite)
+{
+    int status = 0;
+
     while (waitpid(suite, &status, 0) < 0 && errno == EINTR) {
     }
-    if (program != NULL) {
-        send_kept(frames);
-    }
-    (void)tcdrain(frames);
+    return status;
+}
+
+static void say_end(int status)
+{
     if (WIFSIGNALED(status)) {
         say("the suite was ended by signal %d", WTERMSIG(status));
     } else {
         say("the suite ended with %d", WEXITSTATUS(status));
     }
+}
+
+/* Runs the suite. Its frames leave at once. */
+static void run_suite(int line)
+{
+    const int status = end_of(start("/suite", NULL, open_plan(), line));
+
+    (void)tcdrain(line);
+    say_end(status);
+}
+
+/* Runs a program with tasks of its own. Its frames leave when it has ended. */
+static void run_program(const char *words, const char *window)
+{
+    const int kept = open(KEPT_FRAMES, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int status;
+
+    if (kept < 0) {
+        fail(KEPT_FRAMES);
+    }
+    status = end_of(start("/program", words, open_plan(), kept));
+    if (lseek(kept, 0, SEEK_SET) < 0) {
+        fail(KEPT_FRAMES);
+    }
+    send_through_window(window, kept);
+    say_end(status);
 }
 
 /* The wire and its far end; 0 without one, or where the program is both ends. */
@@ -346,17 +344,19 @@ static pid_t connect_ring(const char *wire, const char *ring)
 int main(void)
 {
     const char *const frames = getenv("KDZ_FRAMES");
+    const char *const window = getenv("KDZ_WINDOW");
+    const char *const program = getenv("KDZ_PROGRAM");
     const char *const disturbance = getenv("KDZ_DISTURB");
     char *const modules = getenv("KDZ_MODULES");
     char *const load = getenv("KDZ_LOAD");
     char *const threads = getenv("KDZ_THREADS");
-    int descriptor;
+    int line = -1;
     pid_t ring;
 
     mount_all();
-    if (frames == NULL) {
+    if ((program != NULL ? window : frames) == NULL) {
         errno = EINVAL;
-        fail("KDZ_FRAMES is not set");
+        fail("no way for frames is set");
     }
     settle();
     if (modules != NULL) {
@@ -369,11 +369,17 @@ int main(void)
     if (load != NULL) {
         start_loads(load);
     }
-    descriptor = open_frames(frames);
+    if (program == NULL) {
+        line = open_line(frames);
+    }
     if (threads != NULL) {
         tune_threads(threads); /* the open line has a thread for its interrupt by now */
     }
-    run_suite(descriptor, getenv("KDZ_PROGRAM"));
+    if (program != NULL) {
+        run_program(program, window);
+    } else {
+        run_suite(line);
+    }
     stop_loads();
     if (ring > 0) {
         stop_ring(ring);
