@@ -241,7 +241,7 @@ def longest_section(runs: Sequence[Run]) -> Overhead | None:
         (view(lane, "all").held[0].instructions, profile.bench)
         for _, profile in profiles
         for lane in profile.lanes
-        if view(lane, "all").held
+        if lane.is_of_samples and view(lane, "all").held
     ]
     return Overhead(*max(sections)) if sections else None
 

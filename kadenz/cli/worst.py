@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
@@ -26,7 +27,12 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     show_default=True,
     help="Try one cycle in STEP: for a service of a million cycles.",
 )
-def worst(step: int, **values: Any) -> int:
+@click.option(
+    "--why",
+    is_flag=True,
+    help="Follow the worst arrival and a typical one, function by function.",
+)
+def worst(step: int, why: bool, **values: Any) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
     A SERVICE is a benchmark: every cycle between its two stamps is an arrival. Before each, the
@@ -37,6 +43,8 @@ def worst(step: int, **values: Any) -> int:
     \b
     kadenz worst critical/semaphore-give --target freertos/ibex@rtl
     kadenz worst critical --target freertos/ibex@rtl
+    kadenz worst critical/semaphore-give --set waiter=1 \\
+        --target freertos/ibex@rtl --why
     kadenz worst critical/queue-send --target freertos/ibex@rtl \\
         --wait-states rom=0,4
     """
@@ -49,7 +57,11 @@ def worst(step: int, **values: Any) -> int:
 
     asked = Asked.of(values)
     recorded = record(
-        asked, {"scope": asked.targets}, defaults={"samples": [_SAMPLES]}, arriving_step=step
+        asked,
+        {"scope": asked.targets},
+        defaults={"samples": [_SAMPLES]},
+        profiled=why,
+        arriving_step=step,
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
     if asked.as_json:
@@ -58,4 +70,24 @@ def worst(step: int, **values: Any) -> int:
         table = table_of_arrivals(results)
         if table is not None:
             write_table(console(), table)
+        for run in recorded.runs if why else ():
+            _write_why(run.folder)
     return recorded.exit_code()
+
+
+def _write_why(folder: Path) -> None:
+    """Writes the profiles of a run's arrivals, and shows where the worst ones differ."""
+    from kadenz.cli.console import console, styled
+    from kadenz.cli.tables import write_table
+    from kadenz.report.profiles import write_files
+    from kadenz.report.worst import tables_of_why
+    from kadenz.store import read_run
+    from kadenz.store.profiles import read_profiles
+
+    profiles = read_profiles(read_run(folder))
+    if not profiles:
+        return
+    for table in tables_of_why(profiles):
+        write_table(console(), table)
+    page, *_ = write_files(profiles, folder / "profiles")
+    console().print(styled("[dim]{}[/]", str(page)), soft_wrap=True)

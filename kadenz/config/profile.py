@@ -9,7 +9,7 @@ import msgspec
 
 PROFILE_VERSION = 1
 # All samples of a lane; the sample of the median; the longest of the warm ones; the first one
-# measured.
+# measured. A lane of arrivals has the two in the middle alone.
 ViewName = Literal["all", "typical", "slowest", "coldest"]
 CodeKind = Literal["load", "store", "branch", "other"]
 INTERRUPT = "interrupt"  # the part of everything executed while an interrupt is handled
@@ -57,7 +57,7 @@ class ViewEntry(msgspec.Struct):
     """Where the instructions of some samples went."""
 
     name: ViewName
-    sample: int  # its number in the lane; -1 for all
+    sample: int  # its number in the lane, of an arrival its cycle; -1 for all
     samples: int
     instructions: int  # their sum
     stacks: list[StackEntry]
@@ -75,6 +75,11 @@ class LaneProfile(msgspec.Struct):
     lane: str
     paths: int  # different ones
     views: list[ViewEntry]
+
+    @property
+    def is_of_samples(self) -> bool:
+        """False: of arrivals, from the request to the lane's mark."""
+        return any(entry.name == "all" for entry in self.views)
 
 
 class LockEntry(msgspec.Struct):

@@ -18,6 +18,7 @@ from kadenz.lab.graph import boots_of, is_split, is_traced, may_stop, silence_s
 from kadenz.lab.guests import BOOT_S, program_of
 from kadenz.lab.job import Job
 from kadenz.lab.plan import LATENESS, RATE_BENCH, Point, plan_text
+from kadenz.lab.profile.arriving import enter_arrivals
 from kadenz.lab.profile.entering import enter_profiles, enter_timelines
 from kadenz.lab.pulses import Pulses, Uneven, cycles, trains
 from kadenz.lab.session import ANY_ADDRESS, Session
@@ -154,7 +155,10 @@ class Boots:
             self._enter_guest_loads(target)
         outcome = self._traced(target, outcome)
         self._tapped(target)
-        if job.setup.profiled:
+        if job.setup.profiled and job.setup.arriving is not None:
+            stop = self._run.stop
+            enter_arrivals(job, points, self._session, writer, self._failures, stop)
+        elif job.setup.profiled:
             enter_profiles(target, job, self._session, writer, self._failures)
         if job.setup.traced:
             enter_timelines(target, job, self._session, writer, self._failures)

@@ -128,7 +128,8 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
             watch = watched(name, image, traced=False)
         if setup.arriving is not None and watch is not None:
             lock = watch.addresses[1] if len(watch.addresses) > 1 else 0
-            arriving, watch = replace(setup.arriving, lock=lock), None
+            arriving = replace(setup.arriving, lock=lock)
+            watch = watch if arriving.only else None
         return RtlTarget(
             tiers.rtl,
             board.cores,

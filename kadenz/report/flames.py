@@ -18,6 +18,11 @@ def _lane(lane: LaneProfile) -> str:
     return "" if lane.lane == "all" else f", {lane.lane}"
 
 
+def place_of(lane: LaneProfile, shown: ViewEntry) -> str:
+    """Which sample of the lane it is, or which arrival."""
+    return f"{'sample' if lane.is_of_samples else 'arrival in cycle'} {shown.sample}"
+
+
 def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
     """The call paths of a view; those of interrupts begin with their name."""
     call_paths = []
@@ -33,7 +38,7 @@ def stacks(profile: Profile, shown: ViewEntry) -> list[Stack]:
 def graph(profile: Profile, lane: LaneProfile, name: ViewName, width: float = WIDTH) -> Plot:
     """The flame graph of a view; `width` in pixels."""
     shown = view(lane, name)
-    which = f"sample {shown.sample}" if shown.sample >= 0 else f"{shown.samples:,} samples"
+    which = place_of(lane, shown) if shown.sample >= 0 else f"{shown.samples:,} samples"
     return flame(
         stacks(profile, shown),
         title_of(profile, lane),

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,25 +19,29 @@ from kadenz.analysis.profiles import (
     view,
 )
 from kadenz.config.profile import LaneProfile, MaskedEntry, Profile, ViewEntry, ViewName
-from kadenz.report.flames import file_stem, graph, stacks, title_of
+from kadenz.report.flames import file_stem, graph, place_of, stacks, title_of
 from kadenz.report.render import render_template, write_text
 from kadenz.report.svg.panel import standalone
 from kadenz.report.table import Cell, Table, text_cell, whole
 
-COLUMNS: tuple[ViewName, ...] = ("typical", "slowest", "coldest")
+_COLUMNS: tuple[ViewName, ...] = ("typical", "slowest", "coldest")
 _MASKED_SHOWN = 5
 _CALLERS_SHOWN = 3
 
 
 def tables(profile: Profile, lane: LaneProfile) -> list[Table]:
     """Typical, slowest and coldest sample side by side: parts and kinds, functions, masks."""
-    views = [view(lane, name) for name in COLUMNS]
+    views = _columns(lane)
     return [
         _sums(profile, lane, views),
         _functions(profile, views),
-        _sections(profile, "masked", "Interrupts off", [entry.masked for entry in views]),
-        _sections(profile, "locked", "Scheduler locked", [entry.locked for entry in views]),
+        _sections(profile, "masked", "Interrupts off", {v.name: v.masked for v in views}),
+        _sections(profile, "locked", "Scheduler locked", {v.name: v.locked for v in views}),
     ]
+
+
+def _columns(lane: LaneProfile) -> list[ViewEntry]:
+    return [entry for name in _COLUMNS for entry in lane.views if entry.name == name]
 
 
 def _row(name: str, *rest: Cell) -> tuple[Cell, ...]:
@@ -55,16 +59,19 @@ def _sums(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]) -> Ta
         _row("exceptions entered", *(whole(sum(entry.exceptions.values())) for entry in views)),
         _row("exceptions left", *(whole(entry.returns) for entry in views)),
     ]
-    columns = [
-        f"{name} (sample {entry.sample})" for name, entry in zip(COLUMNS, views, strict=True)
-    ]
+    between = "from the request to the mark"
+    notes: tuple[str, ...] = ()
+    if lane.is_of_samples:
+        samples = view(lane, "all").samples
+        between = "between the stamps"
+        notes = (f"{samples:,} samples on {lane.paths:,} different paths",)
     return Table(
         "sums",
-        f"{title_of(profile, lane)}: {profile.unit}s between the stamps",
-        ("", *columns),
+        f"{title_of(profile, lane)}: {profile.unit}s {between}",
+        ("", *(f"{entry.name} ({place_of(lane, entry)})" for entry in views)),
         tuple(rows),
-        frozenset({1, 2, 3}),
-        (f"{lane.views[0].samples:,} samples on {lane.paths:,} different paths",),
+        frozenset(range(1, 1 + len(views))),
+        notes,
     )
 
 
@@ -79,18 +86,18 @@ def _functions(profile: Profile, views: Sequence[ViewEntry]) -> Table:
     return Table(
         "functions",
         "By function",
-        ("function", "part", "calls", *COLUMNS),
+        ("function", "part", "calls", *(entry.name for entry in views)),
         tuple(rows),
-        frozenset({2, 3, 4, 5}),
+        frozenset(range(2, 3 + len(views))),
         ("calls: of the typical sample",),
     )
 
 
 def _sections(
-    profile: Profile, name: str, title: str, views: Sequence[Sequence[MaskedEntry]]
+    profile: Profile, name: str, title: str, views: Mapping[ViewName, Sequence[MaskedEntry]]
 ) -> Table:
     rows = []
-    for column, sections in zip(COLUMNS, views, strict=True):
+    for column, sections in views.items():
         for entry in sections[:_MASKED_SHOWN]:
             ends = text_cell(callers(profile, entry)), text_cell(function_at(profile, entry.end))
             rows.append((text_cell(column), whole(entry.instructions), whole(entry.times), *ends))
@@ -113,16 +120,14 @@ def remarks(profile: Profile, lane: LaneProfile) -> list[str]:
     typical = view(lane, "typical")
     sentences = []
     # If they are the same sample, it is the slowest.
-    names: tuple[ViewName, ...] = ("coldest", "slowest")
-    others = {view(lane, name).sample: name for name in names}
-    for name in others.values():
-        other = view(lane, name)
+    others = {entry.sample: entry for entry in reversed(_columns(lane)) if entry is not typical}
+    for other in others.values():
         differences = difference((profile, typical), (profile, other))
         if other.instructions == typical.instructions and not differences:
             continue
         what = "; ".join(change.description for change in differences) or "the same functions"
         sentences.append(
-            f"{name}, sample {other.sample}: {other.instructions:,} instead of "
+            f"{other.name}, {place_of(lane, other)}: {other.instructions:,} instead of "
             f"{typical.instructions:,}: {what}"
         )
     return sentences
@@ -166,7 +171,7 @@ def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
 
 def disassembly(profile: Profile, lane: LaneProfile) -> str:
     """Every executed instruction with its source line, and its count in each sample."""
-    views = [view(lane, name) for name in COLUMNS]
+    views = _columns(lane)
     return "".join(f"{line}\n" for line in _disassembly(profile, lane, views))
 
 
@@ -174,7 +179,7 @@ def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]
     counts = [dict(entry.code) for entry in views]
     counted = "cycles" if profile.unit == "cycle" else "executions"
     yield f"{title_of(profile, lane)}: {counted} in one sample"
-    yield " ".join(f"{name:>8}" for name in COLUMNS)
+    yield " ".join(f"{entry.name:>8}" for entry in views)
     numbered = sorted(enumerate(profile.code), key=lambda pair: pair[1].address)
     for function, group in groupby(numbered, key=lambda pair: pair[1].function):
         entry = profile.functions[function]
@@ -183,7 +188,7 @@ def _disassembly(profile: Profile, lane: LaneProfile, views: Sequence[ViewEntry]
         for number, code in group:
             if (code.file, code.line) != place and code.line:
                 place = code.file, code.line
-                yield f"{'':27}{code.file}:{code.line}"
+                yield f"{'':{9 * len(views)}}{code.file}:{code.line}"
             executed = " ".join(f"{by_number.get(number, 0) or '':>8}" for by_number in counts)
             yield f"{executed}   {code.address:8x}  {code.text}"
 

@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worst arrival of an interrupt in each service: a table over runs of `kadenz worst`."""
+"""The worst arrival of an interrupt in each service: a table over runs of `kadenz worst`, and why
+it is the worst."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis.profiles import by_function, difference, view
 from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
+from kadenz.config.profile import LaneProfile, Profile
 from kadenz.report import digits, labels
+from kadenz.report.flames import place_of
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
 
 _HEADS = (
     "Service | Run | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
     ">Task min | >median | >max | >in cycle | of"
 )
+_FUNCTIONS_SHOWN = 12  # of an arrival
 
 
 def table_of_arrivals(results: Sequence[RunResult]) -> Table | None:
@@ -61,4 +66,36 @@ def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
         *(figure(ticks, record.unit) for ticks in ends),
         whole(extremes.phase),
         text_cell(extremes.function),
+    )
+
+
+def tables_of_why(profiles: Sequence[Profile]) -> list[Table]:
+    """For each lane of arrivals, the functions in which the worst one differs from the typical."""
+    return [
+        _differences(profile, lane)
+        for profile in profiles
+        for lane in profile.lanes
+        if not lane.is_of_samples
+    ]
+
+
+def _differences(profile: Profile, lane: LaneProfile) -> Table:
+    typical, slowest = view(lane, "typical"), view(lane, "slowest")
+    sides = (profile, typical), (profile, slowest)
+    sums = [{(f.name, f.part): f.instructions for f in by_function(*side)} for side in sides]
+    changes = difference(*sides)
+    rows = []
+    for change in changes[:_FUNCTIONS_SHOWN]:
+        counts = [whole(side.get((change.name, change.part), 0)) for side in sums]
+        more = Cell(f"{change.more:+,}")
+        rows.append((text_cell(change.name), text_cell(change.part), *counts, more))
+    rest = sum(change.more for change in changes[_FUNCTIONS_SHOWN:])
+    others = f"{rest:+,} in {len(changes) - _FUNCTIONS_SHOWN} other functions"
+    return Table.headed(
+        "Function | Part | >Typical | >Worst | >More",
+        name="why",
+        title=f"{profile.bench}, {lane.lane}: {typical.instructions:,} {profile.unit}s in the "
+        f"{place_of(lane, typical)}, {slowest.instructions:,} in the {place_of(lane, slowest)}",
+        rows=rows,
+        notes=(others,) if len(changes) > _FUNCTIONS_SHOWN else (),
     )

@@ -7,15 +7,17 @@ that was tried, all little-endian.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kadenz.config.manifest import ARRIVALS
 from kadenz.errors import TargetFailed
 
 ARRIVE = "arrivals=1"  # of a point in a plan
+_MARKS = dict(zip(ARRIVALS, (3, 4), strict=True))  # suite/include/kadenz/clock.h
 _MAGIC, _VERSION = b"KDZARRIV", 1
 _HEADER = np.dtype(
     [
@@ -44,17 +46,32 @@ _ENDS = {
 @dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
-    lock, which rows show, 0 for none."""
+    lock, which rows show, 0 for none. `why`: some of the arrivals are followed afterwards.
+
+    Or one arrival, in cycle `only`, that is followed from its request to the mark of the lane
+    `until`.
+    """
 
     sample: int
     step: int = 1
     lock: int = 0
+    why: bool = False
+    only: int = 0
+    until: str = ""
 
     def arguments(self, file: str) -> list[str]:
         """Of the bench, which writes `file`."""
         arguments = ["--arrivals", file, "--arrival-sample", str(self.sample)]
         arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
-        return arguments + (["--arrival-lock", hex(self.lock)] if self.lock else [])
+        arguments += ["--arrival-lock", hex(self.lock)] if self.lock else []
+        if self.only:
+            arguments += ["--arrival-only", str(self.only)]
+            arguments += ["--arrival-until", str(_MARKS[self.until])]
+        return arguments
+
+    def following(self, phase: int, lane: str) -> Asked:
+        """One of these arrivals, to the mark of a lane."""
+        return replace(self, step=1, why=False, only=phase, until=lane)
 
 
 @dataclass(frozen=True)

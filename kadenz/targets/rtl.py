@@ -88,7 +88,8 @@ class RtlTarget(CountedProcess):
     ) -> None:
         """`watched`: record paths too, and its words along them. `flushed`: caches that are emptied
         whenever the scope's marks say that a sample begins: "instructions" or "data". `arriving`:
-        an interrupt in every cycle of a sample, where the plan lets one arrive.
+        an interrupt in every cycle of a sample, where the plan lets one arrive; or in one, whose
+        path is followed.
         """
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_cores(tier.core, cores)
@@ -179,7 +180,8 @@ class RtlTarget(CountedProcess):
         output, trace = self._with_symbols(self._output()), self._folder / "trace"
         try:
             if self._scoped and trace.is_file() and trace.stat().st_size:
-                self.records = scope.split_records(scope.read_trace(trace))
+                if self._arriving is None or not self._arriving.only:
+                    self.records = scope.split_records(scope.read_trace(trace))
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
                 if (self._folder / _ARRIVALS).is_file():

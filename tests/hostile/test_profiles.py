@@ -91,6 +91,7 @@ WRONG: dict[str, tuple[str, dict[str, Any]]] = {
     "an instruction that is not there": ("view", {"code": [[2, 1]]}),
     "an instruction of no kind": ("code", {"kind": "jump"}),
     "a view twice": ("view", {"name": "typical"}),
+    "no typical view": ("typical", {"name": "all"}),
 }
 
 
@@ -100,6 +101,7 @@ def test_a_profile_names_only_what_it_has(what: str, run: Run) -> None:
     profile = copy.deepcopy(PROFILE)
     view = profile["lanes"][0]["views"][0]
     places = {"code": profile["code"][0], "stack": view["stacks"][0], "view": view}
+    places["typical"] = profile["lanes"][0]["views"][1]
     place, change = WRONG[what]
     (places | {"masked": view["masked"][0]})[place].update(change)
     file = run.path / PROFILES / f"00010-a{PROFILE_SUFFIX}"

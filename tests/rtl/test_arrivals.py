@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import Population
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
@@ -24,6 +25,7 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import UsageError
 from kadenz.lab.execution import default_setup, image_of
 from kadenz.store import Run
+from kadenz.store.profiles import read_profiles
 from kadenz.targets import rtl_core, scope
 from kadenz.targets.arrivals import Asked, read_arrivals
 from kadenz.targets.base import plan_page
@@ -267,3 +269,29 @@ def test_json_has_the_populations(tmp_path: Path) -> None:
     arrivals = [row["arrivals"] for row in run["records"] if "arrivals" in row]
     assert arrivals and {"tried", "handler", "task"} <= arrivals[0].keys()
     assert arrivals[0]["task"]["worst_cycle"] >= 1
+
+
+@pytest.mark.parametrize("waits", ["rom=0", "rom=4"])
+def test_the_worst_arrival_is_followed_beside_a_typical_one(waits: str, tmp_path: Path) -> None:
+    """Cycle for cycle, from the request to the mark, in a run from reset."""
+    (run,) = worst(tmp_path, GIVE, *WAITER, "--target", IBEX, "--why", "--wait-states", waits)
+    values, exact = curve(run, GIVE), population(run, GIVE)
+    (profile,) = read_profiles(run)
+    assert [lane.lane for lane in profile.lanes] == list(ARRIVALS)
+    for lane, extremes in zip(profile.lanes, (exact.handler, exact.task), strict=True):
+        assert [each.name for each in lane.views] == ["typical", "slowest"]
+        for each in lane.views:
+            assert values[lane.lane][values["phase"] == each.sample] == [each.instructions]
+            assert sum(stack.instructions for stack in each.stacks) == each.instructions
+        assert view(lane, "slowest").sample == extremes.phase
+        assert abs(view(lane, "typical").instructions - extremes.median) < 2
+    # The arrival is served while the scheduler is locked, and the switch waits for its end.
+    task = view(profile.lanes[1], "slowest")
+    assert task.locked and task.exceptions and task.returns
+    assert (run.path / "profiles" / "profile.html").is_file()
+
+
+def test_a_core_that_does_not_show_what_it_retires_is_not_followed(tmp_path: Path) -> None:
+    answer = kadenz("worst", GIVE, "--target", VEXRISCV, "--why", "--output", str(tmp_path))
+    assert isinstance(answer.exception, UsageError)
+    assert "does not show the bench" in answer.exception.message

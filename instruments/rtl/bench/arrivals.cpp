@@ -70,7 +70,7 @@ void Arrivals::step()
 {
     const std::uint64_t phase = simulation_.machine().now() - begin_;
     if (open_ && asked_.only != 0 && phase == asked_.only) {
-        simulation_.machine().raise(0);
+        simulation_.request();
     } else if (open_ && asked_.only == 0 && (phase - 1) % asked_.step == 0) {
         attempt();
     }
@@ -127,7 +127,7 @@ void Arrivals::be_child(Arrival &row)
     std::uint64_t end = 0;
     be_silent();
     machine.unwatch();
-    machine.raise(0);
+    simulation_.request();
     while (row.handled == 0 || row.responded == 0 || end == 0) {
         if (machine.finished() || machine.now() - request > CHILD_CYCLES + (request - begin_)) {
             row.pc = simulation_.core(0).pc();

@@ -8,7 +8,7 @@
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
 //         [--arrivals FILE [--arrival-sample N] [--arrival-step N] [--arrival-lock A]
-//          [--arrival-only N]]
+//          [--arrival-only N [--arrival-until MARK]]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
@@ -205,19 +205,6 @@ Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
     return paths;
 }
 
-/* Runs the bench and writes what its core retires. */
-int run_followed(Bench &bench, const Arguments &arguments)
-{
-    const std::string name = text(arguments, "paths");
-    std::FILE *file = opened(name);
-    Paths paths = paths_of(arguments, bench.machine(), file);
-    bench.follow(paths);
-    const int code = bench.run();
-    paths.close();
-    close(file, name);
-    return code;
-}
-
 Arrivals::Asked arrivals_of(const Arguments &arguments)
 {
     Arrivals::Asked asked;
@@ -225,8 +212,11 @@ Arrivals::Asked arrivals_of(const Arguments &arguments)
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
     asked.only = option(arguments, "arrival-only", 0);
-    if (arguments.count("watch") == 0 || arguments.count("paths") != 0) {
-        throw std::runtime_error("--arrivals: with --watch, without --paths");
+    if (arguments.count("watch") == 0) {
+        throw std::runtime_error("--arrivals: with --watch");
+    }
+    if (arguments.count("paths") != 0 && asked.only == 0) {
+        throw std::runtime_error("--paths: with --arrival-only");
     }
     return asked;
 }
@@ -242,10 +232,24 @@ int run_with_arrivals(Bench &bench, const Arguments &arguments)
 
 int run_asked(Bench &bench, const Arguments &arguments)
 {
+    return arguments.count("arrivals") != 0 ? run_with_arrivals(bench, arguments) : bench.run();
+}
+
+/* Runs the bench and writes what its core retires. */
+int run_followed(Bench &bench, const Arguments &arguments)
+{
+    const std::string name = text(arguments, "paths");
+    std::FILE *file = opened(name);
+    Paths paths = paths_of(arguments, bench.machine(), file);
     if (arguments.count("arrivals") != 0) {
-        return run_with_arrivals(bench, arguments);
+        paths.follow_request(
+            static_cast<std::uint32_t>(option(arguments, "arrival-until", RESPONDED)));
     }
-    return arguments.count("paths") != 0 ? run_followed(bench, arguments) : bench.run();
+    bench.follow(paths);
+    const int code = run_asked(bench, arguments);
+    paths.close();
+    close(file, name);
+    return code;
 }
 
 int run(const Arguments &arguments)
@@ -259,7 +263,8 @@ int run(const Arguments &arguments)
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);
-    const int code = run_asked(bench, arguments);
+    const int code = arguments.count("paths") != 0 ? run_followed(bench, arguments)
+                                                   : run_asked(bench, arguments);
     bench.machine().end_watch();
     bench.end();
     if (trace != nullptr) {

@@ -48,12 +48,33 @@ void Paths::watch(std::uint32_t address, std::uint32_t value)
     words_.push_back({address & ~3u, value});
 }
 
+void Paths::follow_request(std::uint32_t mark)
+{
+    until_ = mark;
+}
+
+bool Paths::opens(std::uint32_t mark) const
+{
+    return until_ == 0 && mark == MARK_BEGIN;
+}
+
+bool Paths::closes(std::uint32_t mark) const
+{
+    return mark == (until_ == 0 ? static_cast<std::uint32_t>(MARK_END) : until_);
+}
+
 void Paths::marked(std::uint32_t mark, std::uint64_t cycle)
 {
-    if (mark == MARK_BEGIN || mark == MARK_END) {
+    if (mark == MARK_BEGIN || closes(mark)) {
         mark_ = mark;
         mark_cycle_ = cycle;
     }
+}
+
+void Paths::requested(std::uint64_t cycle)
+{
+    request_ = cycle;
+    waiting_ = true;
 }
 
 void Paths::stored(std::uint32_t address, std::uint32_t value)
@@ -73,6 +94,13 @@ void Paths::slept(std::uint64_t cycles)
 
 void Paths::retired(const Retired &instruction, std::uint64_t cycle)
 {
+    /* Cycles of instructions end when they retire, a mark's too: both ends of the region are so
+     * much later than the request and the mark. */
+    if (waiting_ && cycle > request_ + delay_) {
+        waiting_ = false;
+        last_ = request_ + delay_;
+        begin(request_);
+    }
     instructions_++;
     if (open_) {
         const std::uint64_t passed = cycle - last_;
@@ -87,17 +115,19 @@ void Paths::retired(const Retired &instruction, std::uint64_t cycle)
     last_ = cycle;
     slept_ = 0;
     stored_.clear();
-    if (mark_ == MARK_END && open_) {
+    if (closes(mark_) && open_) {
         end();
-    } else if (mark_ == MARK_BEGIN && !open_) {
-        begin();
+    } else if (opens(mark_) && !open_) {
+        begin(mark_cycle_);
+    } else if (mark_ == MARK_BEGIN) {
+        delay_ = cycle - mark_cycle_;
     }
     mark_ = 0;
 }
 
-void Paths::begin()
+void Paths::begin(std::uint64_t at)
 {
-    put_end(BEGIN);
+    put_end(BEGIN, at);
     open_ = true;
     holding_ = state_known_ = false;
     for (std::uint32_t number = 0; number < words_.size(); number++) {
@@ -110,7 +140,7 @@ void Paths::end()
     release();
     flush();
     open_ = false;
-    put_end(END);
+    put_end(END, mark_cycle_);
 }
 
 /* Writes the instruction that is held. */
@@ -178,10 +208,9 @@ void Paths::put(std::uint32_t kind, const std::vector<std::uint32_t> &words)
     write(file_, words);
 }
 
-void Paths::put_end(std::uint32_t kind)
+void Paths::put_end(std::uint32_t kind, std::uint64_t cycle)
 {
-    put(kind,
-        {low(instructions_), high(instructions_), low(mark_cycle_), high(mark_cycle_), mark_, 0});
+    put(kind, {low(instructions_), high(instructions_), low(cycle), high(cycle), mark_, 0});
 }
 
 void Paths::close()

@@ -78,6 +78,15 @@ class Simulation
         return counts_misses_;
     }
 
+    /* Requests the software interrupt of the first core. */
+    void request()
+    {
+        machine_.raise(0);
+        if (paths_ != nullptr) {
+            paths_->requested(machine_.now());
+        }
+    }
+
     void step()
     {
         bool asleep = true;

@@ -11,7 +11,7 @@ from kadenz.images.given_image import trees_of
 from kadenz.lab.job import Job
 from kadenz.lab.plan import FIRST_POINT
 from kadenz.lab.profile.following import Follower
-from kadenz.lab.profile.making import Profiler, regions_of
+from kadenz.lab.profile.making import Profiler, Tables, regions_of
 from kadenz.lab.profile.watching import lock_of
 from kadenz.lab.session import Session
 from kadenz.store import RunWriter
@@ -34,11 +34,14 @@ def enter_profiles(
     try:
         code = Code(job.image.elf, job.name.board, trees_of(job.image, job.name.kernel))
         lock = lock_of(job.name, target.watched)
-        profiler = Profiler(code, target.paths, str(job.name), lock)
+        profiler = Profiler(code, target.paths)
         for record, regions in regions_of(target.paths, target.records):
             if record in asked and record in session.seen and regions:
                 entry = session.entry(record)
-                profile = profiler.record(entry, regions)
+                tables = Tables(code)
+                lanes = profiler.lanes(tables, entry, regions)
+                unit = target.paths.unit
+                profile = tables.profile(entry, str(job.name), unit, lanes, lock)
                 writer.keep_profile(record, entry.bench, msgspec.json.encode(profile))
     except KadenzError as failure:
         failures.append(failure)

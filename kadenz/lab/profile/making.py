@@ -25,47 +25,39 @@ from kadenz.images.code import Code, Function
 from kadenz.lab.profile.cores import core_of
 from kadenz.lab.profile.tree import Node
 from kadenz.lab.profile.walk import Effect, Program, SectionKind, Walker
-from kadenz.targets.paths import RUN, Paths, Region
+from kadenz.targets.paths import RUN, Paths, Region, Unit
 from kadenz.targets.scope import RecordSpans, ScopeDamaged
 
 
 class Profiler:
-    """Makes the profiles of one execution."""
+    """Makes the views of one execution."""
 
-    def __init__(self, code: Code, paths: Paths, target: str, lock: LockEntry) -> None:
-        self._code, self._target, self._lock = code, target, lock
+    def __init__(self, code: Code, paths: Paths) -> None:
         self._program = Program(code, paths)
         self._walker = Walker(self._program, core_of(code.arch))
         self._walked: dict[tuple[int, ...], Effect] = {}
 
-    def record(self, entry: RecordEntry, regions: Sequence[Region]) -> Profile:
-        """The profile of one record; its regions are those of its lanes in turn."""
-        tables = _Tables(self._code)
+    def lanes(
+        self, tables: Tables, entry: RecordEntry, regions: Sequence[Region]
+    ) -> list[LaneProfile]:
+        """The lanes of one record, in turn those of its regions."""
         lanes = []
         for place, lane in enumerate(entry.series):
             mine = regions[place :: len(entry.series)]
             if mine:
                 spans = [self._program.paths.span(region) for region in mine]
                 chosen = chosen_samples(spans, entry.cold)
-                views = [self._view(tables, name, at, mine) for name, at in chosen]
+                views = [
+                    self.view(tables, name, at, mine if at < 0 else [mine[at]])
+                    for name, at in chosen
+                ]
                 lanes.append(LaneProfile(lane.name, len({region.path for region in mine}), views))
-        tables.enter_lines()
-        return Profile(
-            PROFILE_VERSION,
-            entry.id,
-            entry.bench,
-            self._target,
-            self._program.paths.unit,
-            tables.functions,
-            tables.code,
-            lanes,
-            self._lock,
-        )
+        return lanes
 
-    def _view(
-        self, tables: _Tables, name: ViewName, sample: int, regions: Sequence[Region]
+    def view(
+        self, tables: Tables, name: ViewName, sample: int, chosen: Sequence[Region]
     ) -> ViewEntry:
-        chosen = regions if sample < 0 else [regions[sample]]
+        """The view of some regions, whose number in the lane is `sample`."""
         times = Counter(region.path for region in chosen)
         effect = Effect()
         tokens: Counter[int] = Counter()
@@ -112,7 +104,7 @@ class Profiler:
         return executed
 
 
-def _sections(tables: _Tables, effect: Effect, kind: SectionKind) -> list[MaskedEntry]:
+def _sections(tables: Tables, effect: Effect, kind: SectionKind) -> list[MaskedEntry]:
     """The sections of one kind, longest first."""
     sections = [(key, count) for key, count in effect.sections.items() if key[0] == kind]
     return [
@@ -155,8 +147,8 @@ def chosen_samples(spans: Sequence[int], cold: int) -> Iterator[tuple[ViewName, 
     yield "coldest", 0
 
 
-class _Tables:
-    """Functions and instructions by number."""
+class Tables:
+    """Functions and instructions of a profile by number."""
 
     def __init__(self, code: Code) -> None:
         self.functions: list[FunctionEntry] = []
@@ -164,6 +156,23 @@ class _Tables:
         self._code = code
         self._function_of: dict[Function, int] = {}
         self._code_of: dict[int, int] = {}
+
+    def profile(
+        self, entry: RecordEntry, target: str, unit: Unit, lanes: list[LaneProfile], lock: LockEntry
+    ) -> Profile:
+        """The profile of a record whose views have these numbers."""
+        self._enter_lines()
+        return Profile(
+            PROFILE_VERSION,
+            entry.id,
+            entry.bench,
+            target,
+            unit,
+            self.functions,
+            self.code,
+            lanes,
+            lock,
+        )
 
     def path(self, node: Node) -> list[int]:
         """The functions that lead to a node, by number."""
@@ -199,7 +208,7 @@ class _Tables:
                 counts[self._code_of[instruction.address]] += each
         return sorted(counts.items(), key=lambda item: self.code[item[0]].address)
 
-    def enter_lines(self) -> None:
+    def _enter_lines(self) -> None:
         """Adds the source lines, as far as there is debug information."""
         for address, (file, line) in self._code.lines(self._code_of).items():
             entry = self.code[self._code_of[address]]

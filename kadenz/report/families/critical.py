@@ -47,6 +47,7 @@ def _longest(profiles: Sequence[Profile], kind: str) -> _Longest:
         (section.instructions, place, section)
         for place, profile in enumerate(profiles)
         for lane in profile.lanes
+        if lane.is_of_samples
         for section in getattr(view(lane, "all"), kind)[:1]
     ]
     if not sections:
