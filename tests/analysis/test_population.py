@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kadenz.analysis import RecordResult, analyse
 from kadenz.analysis.structures import unjudged
-from kadenz.analysis.structures.population import Population, function_at
+from kadenz.analysis.structures.population import Population, Span, function_at
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import read_run
 from tests.synthetic import STM32F4, Point, manifest, under, write_run
@@ -25,7 +25,8 @@ def result_of(path: Path, phase: list[int], *, missed: int = 0) -> RecordResult:
     handler, task = np.arange(120, 120 + n), np.arange(500 + n, 500, -1)
     values: dict[str, NDArray[Any]] = {"all": np.full(4, n), "handler": handler, "task": task}
     for lane in ("handler", "task"):
-        beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004], "masked": [0] * n}
+        beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004]}
+        beside |= {"masked": [0, 1] * (n // 2) + [0] * (n % 2), "locked": [0] * n}
         values |= {f"{lane}:{kind}": np.array(of) for kind, of in beside.items()}
     point = Point("critical/call", {name: v.astype(np.uint32) for name, v in values.items()})
     run = read_run(write_run(path, manifest(STM32F4), [point]))
@@ -46,6 +47,20 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
     assert (handler.phase, handler.function) == (100, "second")
     assert (task.min, task.max, task.phase, task.function) == (501, 600, 1, "first")
     assert exact.coverage == "every one of 100 arrival cycles tried"
+
+
+def test_a_curve_keeps_the_most_of_each_cell_and_where_it_was(tmp_path: Path) -> None:
+    exact = result_of(tmp_path / "few", list(range(1, 5))).structure(Population)
+    assert exact is not None
+    assert exact.curve.phase.tolist() == [1, 2, 3, 4]
+    assert exact.curve.masked == (Span(2, 2, "interrupts off"), Span(4, 4, "interrupts off"))
+    assert exact.curve.locked == ()
+    assert exact.curve.functions == (Span(1, 3, "first"), Span(4, 4, "second"))
+    exact = result_of(tmp_path / "many", list(range(1, 20_002))).structure(Population)
+    assert exact is not None
+    handler, task = exact.curve.lanes["handler"], exact.curve.lanes["task"]
+    assert exact.curve.phase.size == handler.size == task.size <= 2000
+    assert (handler.max(), task.max()) == (exact.handler.max, exact.task.max)
 
 
 def test_no_figure_of_a_population_has_an_interval(tmp_path: Path) -> None:

@@ -8,9 +8,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kadenz.analysis.structures import Show, Structure
 from kadenz.analysis.units import Unit
@@ -21,6 +23,7 @@ HANDLER, TASK = ARRIVALS
 _PHASE, _PC, *_ = ARRIVAL
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
+_CELLS = 2000  # of a curve, at most
 _COUNTS = ("tried", "step", "asleep", "lost", "untried")
 
 EXHAUSTIVE = (
@@ -47,10 +50,60 @@ class Extremes:
 
 
 @dataclass(frozen=True)
+class Span:
+    """Arrivals in a row that met the same: their first and last cycle, and what they met."""
+
+    begin: int
+    end: int
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What is drawn: cycles of arrival (c,), the most of each lane there (c,), at most 2,000; where
+    the core took no interrupt, where the scheduler was locked, and which functions arrivals met."""
+
+    phase: npt.NDArray[np.int64]
+    lanes: Mapping[str, npt.NDArray[np.float64]]
+    masked: tuple[Span, ...]
+    locked: tuple[Span, ...]
+    functions: tuple[Span, ...]
+
+    @classmethod
+    def of(cls, arrivals: Mapping[str, npt.NDArray[Any]], functions: Mapping[str, str]) -> Curve:
+        """From the lanes and companions of all arrivals, by name."""
+        phase = arrivals[_PHASE].astype(np.int64)
+        cells = np.arange(0, phase.size, -(-phase.size // _CELLS))
+        names = [function_at(functions, int(pc)) for pc in np.unique(arrivals[_PC])]
+        met = dict(zip(np.unique(arrivals[_PC]).tolist(), names, strict=True))
+        inside = np.array([met[pc] for pc in arrivals[_PC].tolist()], dtype=object)
+        return cls(
+            phase=phase[cells],
+            lanes={
+                name: np.maximum.reduceat(arrivals[name].astype(np.float64), cells)
+                for name in ARRIVALS
+            },
+            masked=_spans(phase, np.where(arrivals["masked"] > 0, "interrupts off", "")),
+            locked=_spans(phase, np.where(arrivals["locked"] > 0, "scheduler locked", "")),
+            functions=_spans(phase, inside),
+        )
+
+
+def _spans(phase: npt.NDArray[np.int64], names: npt.NDArray[Any]) -> tuple[Span, ...]:
+    """Runs of equal names, without those of no name."""
+    edges = [0, *(np.flatnonzero(names[1:] != names[:-1]) + 1).tolist(), names.size]
+    return tuple(
+        Span(int(phase[first]), int(phase[after - 1]), str(names[first]))
+        for first, after in pairwise(edges)
+        if names[first]
+    )
+
+
+@dataclass(frozen=True, eq=False)
 class Population(Structure):
     """The arrivals of one sample: how many were tried, in steps of how many cycles, how many met a
     core that slept, how many came to no end, and how many were not tried after these; both
-    extremes."""
+    extremes; what is drawn of them."""
 
     tried: int
     step: int
@@ -59,6 +112,7 @@ class Population(Structure):
     untried: int
     handler: Extremes
     task: Extremes
+    curve: Curve
 
     whole = True
 
@@ -98,35 +152,24 @@ class Population(Structure):
         if lanes is None:
             return None
         handler, task = lanes
-        beside = entry.companions(handler)
-        phase = run.samples(entry, beside[_PHASE]).astype(np.int64)
-        pc = run.samples(entry, beside[_PC]).astype(np.int64)
-        sizes = {phase.size, pc.size, *(run.samples(entry, lane).size for lane in lanes)}
-        if sizes != {phase.size} or phase.size == 0:  # empty, or damaged
-            return None
+        chosen = {lane.name: lane for lane in lanes} | dict(entry.companions(handler))
+        arrivals = {name: run.samples(entry, lane) for name, lane in chosen.items()}
+        phase = arrivals[_PHASE].astype(np.int64)
+        if {values.size for values in arrivals.values()} != {phase.size} or phase.size == 0:
+            return None  # empty, or damaged
         step = int(np.diff(phase).min()) if phase.size > 1 else 1
         lost = handler.missed
-
-        def extremes(lane: LaneEntry) -> Extremes:
-            values = run.samples(entry, lane)
-            worst = int(values.argmax())
-            return Extremes(
-                float(values.min()),
-                float(np.median(values)),
-                float(values.max()),
-                int(phase[worst]),
-                function_at(entry.functions, int(pc[worst])),
-            )
-
         planned = (int(phase[-1]) - 1) // step + 1
+        ends = [_extremes(name, arrivals, entry.functions) for name in ARRIVALS]
         return cls(
             tried=phase.size,
             step=step,
             asleep=max(0, planned - phase.size - lost),
             lost=lost,
             untried=handler.not_measured,
-            handler=extremes(handler),
-            task=extremes(task),
+            handler=ends[0],
+            task=ends[1],
+            curve=Curve.of(arrivals, entry.functions),
         )
 
     @classmethod
@@ -139,11 +182,25 @@ class Population(Structure):
         return "every arrival of one path was tried, and nothing is left to chance" if has else ""
 
 
+def _extremes(
+    lane: str, arrivals: Mapping[str, npt.NDArray[Any]], functions: Mapping[str, str]
+) -> Extremes:
+    values = arrivals[lane]
+    worst = int(values.argmax())
+    return Extremes(
+        float(values.min()),
+        float(np.median(values)),
+        float(values.max()),
+        int(arrivals[_PHASE][worst]),
+        function_at(functions, int(arrivals[_PC][worst])),
+    )
+
+
 def _lanes(entry: RecordEntry) -> tuple[LaneEntry, LaneEntry] | None:
     by = {lane.name: lane for lane in entry.series}
     if HANDLER not in by or TASK not in by:
         return None
-    if not {_PHASE, _PC} <= entry.companions(by[HANDLER]).keys():
+    if not {*ARRIVAL} <= entry.companions(by[HANDLER]).keys():
         return None
     return by[HANDLER], by[TASK]
 
