@@ -26,6 +26,10 @@ SHORT: dict[str, list[str]] = {
     "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "5", "--iterations", "2000"],
+    "extreme_values.py": [
+        *("--draws", "1", "--samples", "2000"),
+        *("--service", "critical/semaphore-take", "--target", "freertos/ibex@rtl"),
+    ],
     "farm.py": ["--workers", "1", "--points", "2", "--samples", "10", "--rounds", "1"],
     "first_executions.py": ["--samples", "5"],
     "gpd_table.py": ["--simulations", "20", "--excesses", "50"],
