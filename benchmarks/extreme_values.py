@@ -34,6 +34,7 @@ from kadenz.stats.samples import Floats
 from kadenz.stats.tail import fit_tail
 
 TITLE = "Extreme values against the truth"
+RUNS = ("--draws 5",)
 
 LEVEL = 1e-6  # of arrivals
 BLOCKS = 50  # at least
@@ -97,11 +98,12 @@ def tail(samples: Floats) -> Level | None:
     return Level(nearest.level.value, nearest.level.high)
 
 
+OURS = "kadenz tail"
 METHODS: dict[str, Method] = {
     "largest of n": largest,
     "block maxima, Gumbel": block_maxima,
     "peaks, Pareto": peaks,
-    "kadenz tail": tail,
+    OURS: tail,
 }
 
 
@@ -133,15 +135,17 @@ class Score:
     """How a method did over all draws: levels over the truth, and intervals that end below it. A
     level is of whole cycles, as the truth is."""
 
+    method: str
     refused: int
     ratios: list[float]
     missed: int
 
     @classmethod
-    def of(cls, answers: Sequence[tuple[Level | None, float]]) -> Score:
+    def of(cls, method: str, answers: Sequence[tuple[Level | None, float]]) -> Score:
         """From answers, each with its truth."""
         given = [(level, truth) for level, truth in answers if level is not None]
         return cls(
+            method,
             len(answers) - len(given),
             [round(level.value) / truth for level, truth in given],
             sum(round(level.high) < truth for level, truth in given),
@@ -180,7 +184,7 @@ def table(
             for samples in draws(random, population, size, count, every)
         ]
         for name, method in METHODS.items():
-            score = Score.of([(method(samples), truth) for samples, truth in drawn])
+            score = Score.of(name, [(method(samples), truth) for samples, truth in drawn])
             yield f"| {size:,} | {name} | {score.cells()} |", score
 
 
@@ -199,19 +203,19 @@ def main() -> None:
         f"{len(known)} populations of {sizes_of[0]:,} to {sizes_of[-1]:,} arrivals, "
         f"{asked.draws} draws of each.\n"
     )
-    last = None
+    missed = []
     for every, title in ((1, "Arrivals in any cycle"), (EVERY, f"In one cycle of {EVERY}")):
         print(f"{title}:\n")
         print("| n | method | refused | level below the truth | interval below | over the truth |")
         print("|---|---|---|---|---|---|")
         for row, score in table(known, sizes, asked.draws, every):
             print(row, flush=True)
-            last = score if every == 1 else last
+            if score.method == OURS and every == 1 and score.ratios:
+                missed.append(score.missed / len(score.ratios))
         print()
-    assert last is not None
+    worst = f"{100 * max(missed):.1f} %" if missed else "none"
     print(
-        f"answer: kadenz refuses {100 * last.refused / (last.refused + len(last.ratios)):.0f} % "
-        f"of {sizes[-1]:,} arrivals each"
+        f"answer: of kadenz's intervals, given arrivals in any cycle, {worst} end below the truth"
     )
 
 

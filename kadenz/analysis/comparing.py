@@ -19,7 +19,7 @@ from kadenz.analysis.history import Histories
 from kadenz.analysis.judging import Point, Question, by_figures, decide, question, spreads
 from kadenz.analysis.matching import Key, Matched, SameRuns, match
 from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lanes_of
-from kadenz.analysis.structures import unjudged
+from kadenz.analysis.structures import is_population, unjudged
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
 from kadenz.analysis.verdict import Figures, Outcome, Verdict
@@ -30,6 +30,7 @@ from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
 THRESHOLD = 0.05  # smaller relative changes are none that anybody acts on
+_WHOLE = "exact: every arrival of the sample was tried"
 ALPHA = 0.05  # probability that any change is reported although there is none
 
 
@@ -209,43 +210,53 @@ def _open_point(
     (left_run, first), (right_run, entry) = left.runs[0], right.runs[0]
     unlike = not same_work((left_run.manifest, first), (right_run.manifest, entry))
     runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
+    populations = [lane.name for lane in first.series if is_population(first, lane)]
     opened = []
-    for lane in lanes_of(first):
+    # Beside a population the other samples only show that it disturbed none.
+    for lane in populations or lanes_of(first):
         series, refused = both_sides(left, right, lane)
         point = Point(left, right, series)
         judged = not (refused or across or context)
+        is_whole = judged and lane in populations
         if judged and point.alone and not between_runs:
             point.history = [histories.series(same, lane) for same in (left, right)]
-        effect = _effect(series) if judged else None
-        questions: dict[str, Question] = {}
-        for statistic in statistics:
-            asked = question(point, statistic, threshold, between_runs) if judged else None
+        open_ = Verdict(
+            target=_title(key.group, left, right),
+            bench=key.bench,
+            params=dict(key.params),
+            lane=lane if len(first.series) > 1 else "",
+            units=(units[0], units[-1]),
+            statistic="",
+            outcome=unjudged,
+            figures=(None, None),
+            comparison=None,
+            classes=(units[0].clock_class, units[-1].clock_class),
+            nature=left.nature,
+            reason=context or refused or across,
+            effect=_effect(series) if judged and not is_whole else None,
+            measured=right,
+            unlike=unlike,
+        )
+        names: set[str] = set()
+        for statistic in dict.fromkeys((*statistics, "max") if is_whole else statistics):
+            asked = None
+            if judged and not is_whole:
+                asked = question(point, statistic, threshold, between_runs)
             figures: Figures = (None, None)
             if not refused:
                 figures = asked.figures if asked is not None else _figures(series, statistic)
             name = statistic_name(asked.statistic if asked is not None else statistic)
-            if name in questions:
+            if name in names:
                 continue
-            if asked is not None:
-                questions[name] = asked
-            verdict = Verdict(
-                target=_title(key.group, left, right),
-                bench=key.bench,
-                params=dict(key.params),
-                lane=lane if len(first.series) > 1 else "",
-                units=(units[0], units[-1]),
+            names.add(name)
+            verdict = dataclasses.replace(
+                open_,
                 statistic=name,
-                outcome=unjudged,
                 figures=figures,
-                comparison=None,
-                classes=(units[0].clock_class, units[-1].clock_class),
-                nature=left.nature,
-                reason=context or refused or across,
-                effect=effect,
                 repeats=asked is not None and asked.repeats,
-                measured=right,
-                unlike=unlike,
             )
+            if is_whole:
+                verdict = dataclasses.replace(by_figures(verdict, threshold, ""), reason=_WHOLE)
             opened.append(_Open(verdict, asked, (*runs, name)))
     return opened
 

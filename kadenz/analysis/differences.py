@@ -14,7 +14,7 @@ import msgspec
 
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.systems import ABSENT, aligned, conditions_of
-from kadenz.config.manifest import BuildEntry, ClockEntry, Manifest, RecordEntry
+from kadenz.config.manifest import ARRIVALS, BuildEntry, ClockEntry, Manifest, RecordEntry
 
 _Point = tuple[str, Named]
 
@@ -263,8 +263,11 @@ def _of_records(manifest: Manifest, points: Points) -> dict[_Point, dict[str, st
 
 
 def record_settings(entry: RecordEntry) -> dict[str, str]:
-    """Every value of a record that may change its figures, by key."""
-    return {_key(path, names)[1]: text for path, names, text in _leaves(entry, "records")}
+    """Every value of a record that may change its figures, by key. How many arrivals a sample has
+    room for is a result."""
+    lanes = [lane for lane in entry.lanes if not {lane.name, lane.companion_of} & {*ARRIVALS}]
+    asked = msgspec.structs.replace(entry, lanes=lanes)
+    return {_key(path, names)[1]: text for path, names, text in _leaves(asked, "records")}
 
 
 def _record_differences(manifests: Sequence[Manifest]) -> list[Difference]:

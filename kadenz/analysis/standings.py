@@ -15,7 +15,7 @@ from kadenz.analysis.comparing import THRESHOLD
 from kadenz.analysis.parameters import Named, Points
 from kadenz.analysis.results import RecordResult, RunResult
 from kadenz.analysis.rounds import OverRounds, over_rounds
-from kadenz.analysis.structures import unjudged
+from kadenz.analysis.structures import has_population, unjudged
 from kadenz.analysis.units import Unit
 from kadenz.analysis.variants import Variant
 from kadenz.analysis.verdict import Outcome
@@ -218,12 +218,16 @@ def _period_us(runs: Sequence[Sequence[RunResult]]) -> float:
     return min((period for entry in records if (period := entry.period_us())), default=0.0)
 
 
+def _is_apart(record: RecordResult) -> bool:
+    return bool(unjudged(record.entry)) or has_population(record.entry)
+
+
 def _benches(runs: Sequence[Sequence[RunResult]], points: Points) -> dict[tuple[str, str], _Bench]:
     """The records that a row can show: by benchmark and unit, in order of appearance."""
     benches: dict[tuple[str, str], _Bench] = {}
     for number, variant_runs in enumerate(runs):
         for record in (record for run in variant_runs for record in run.records):
-            if record.nature == "context" or unjudged(record.entry):
+            if record.nature == "context" or _is_apart(record):
                 continue
             bench = benches.setdefault((record.bench, record.unit.key), _Bench())
             if _figures([record]) is None:

@@ -239,6 +239,8 @@ def _point(point: Verdict) -> dict[str, Any]:
         row["p_changed"] = comparison.p_changed
         row["p_together"] = point.p_together
         row["between_runs"] = comparison.between_runs
+    elif point.exact and point.change is not None:
+        row |= dict.fromkeys(("change", "change_low", "change_high"), point.change[0] - 1.0)
     effect = point.effect
     row["superiority"] = None if effect is None else effect.value
     row["superiority_low"] = None if effect is None else effect.low
@@ -467,5 +469,6 @@ def _change(point: Verdict) -> tuple[str, str]:
 
     ratio = point.comparison.ratio if point.comparison else None
     if ratio is None:
-        return "", ""
+        exact = point.change if point.exact else None
+        return ("", "") if exact is None else (change_words(exact[0]), "")
     return change_words(ratio.value), f"[{change_words(ratio.low)}, {change_words(ratio.high)}]"

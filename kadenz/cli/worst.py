@@ -51,6 +51,7 @@ def worst(step: int, why: bool, **values: Any) -> int:
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_table
+    from kadenz.report.labels import labelled
     from kadenz.report.summary import run_summary
     from kadenz.report.worst import table_of_arrivals
     from kadenz.store import read_run
@@ -67,7 +68,7 @@ def worst(step: int, why: bool, **values: Any) -> int:
     if asked.as_json:
         print_json([run_summary(result) for result in results])
     else:
-        table = table_of_arrivals(results)
+        table = table_of_arrivals(labelled(results))
         if table is not None:
             write_table(console(), table)
         for run in recorded.runs if why else ():

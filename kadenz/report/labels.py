@@ -43,6 +43,11 @@ def run_labels(runs: Sequence[RunResult]) -> list[str]:
     return named
 
 
+def labelled(runs: Sequence[RunResult]) -> list[tuple[str, RunResult]]:
+    """Each run with its label."""
+    return list(zip(run_labels(runs), runs, strict=True))
+
+
 def variant_labels(runs: Sequence[RunResult]) -> list[str]:
     """A short, unique name for each variant of `runs`: the target and its distinguishing words."""
     return [

@@ -123,7 +123,7 @@ def build(
 ) -> Page:
     """The page about `runs`, opened by `standings`, `answers` and `margins`; `created` is ISO 8601
     in UTC."""
-    named = list(zip(labels.run_labels(runs), runs, strict=True))
+    named = labels.labelled(runs)
     top = overlays.at_top(named)
     return Page(
         title=title,

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis import RecordResult
 from kadenz.analysis.profiles import by_function, difference, view
 from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
 from kadenz.config.profile import LaneProfile, Profile
 from kadenz.report import digits, labels
 from kadenz.report.flames import place_of
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
+from kadenz.report.tables import Named
 
 _HEADS = (
     "Service | Run | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
@@ -21,11 +22,11 @@ _HEADS = (
 _FUNCTIONS_SHOWN = 12  # of an arrival
 
 
-def table_of_arrivals(results: Sequence[RunResult]) -> Table | None:
+def table_of_arrivals(runs: Named) -> Table | None:
     """A row for each record with arrivals; None if there is none."""
     shown = [
         (label, record, population)
-        for label, result in zip(labels.variant_labels(results), results, strict=True)
+        for label, result in runs
         for record in result.records
         if (population := record.structure(Population)) is not None
     ]

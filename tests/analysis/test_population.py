@@ -11,18 +11,24 @@ import pytest
 from numpy.typing import NDArray
 
 from kadenz.analysis import RecordResult, analyse
-from kadenz.analysis.structures import unjudged
+from kadenz.analysis.comparing import SideBySide, compare_sides
+from kadenz.analysis.gating import gate
+from kadenz.analysis.structures import has_population, unjudged
 from kadenz.analysis.structures.population import Population, Span, function_at
+from kadenz.report.labels import labelled
 from kadenz.report.worst import table_of_arrivals
-from kadenz.store import read_run
+from kadenz.store import Run, read_run
 from tests.synthetic import STM32F4, Point, manifest, under, write_run
 
 FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
 
 
-def result_of(path: Path, phase: list[int], *, missed: int = 0) -> RecordResult:
+def run_of(path: Path, phase: list[int], *, missed: int = 0, longer: int = 0) -> Run:
+    """A run whose worst arrivals take `longer` cycles more."""
     n = len(phase)
     handler, task = np.arange(120, 120 + n), np.arange(500 + n, 500, -1)
+    handler[-1] += longer
+    task[0] += longer
     values: dict[str, NDArray[Any]] = {"all": np.full(4, n), "handler": handler, "task": task}
     for lane in ("handler", "task"):
         beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004]}
@@ -34,7 +40,11 @@ def result_of(path: Path, phase: list[int], *, missed: int = 0) -> RecordResult:
     entry.functions = FUNCTIONS
     for tried in entry.series[1:]:
         tried.missed = missed
-    return analyse(run).records[0]
+    return run
+
+
+def result_of(path: Path, phase: list[int], *, missed: int = 0) -> RecordResult:
+    return analyse(run_of(path, phase, missed=missed)).records[0]
 
 
 def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
@@ -70,7 +80,7 @@ def test_no_figure_of_a_population_has_an_interval(tmp_path: Path) -> None:
         assert all((p.low, p.high, p.known) == (None, None, True) for p in lane.percentiles)
         inferred = (lane.mean, lane.maximum, lane.tail, lane.outliers, lane.effective)
         assert not any(inferred)
-    assert "nothing is left to chance" in unjudged(record.entry)
+    assert not unjudged(record.entry) and has_population(record.entry)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +101,7 @@ def test_what_was_not_tried_is_said(
 def test_a_row_for_each_service_in_the_table(tmp_path: Path) -> None:
     result_of(tmp_path, [1, 2, 3, 4])
     (folder,) = [file.parent for file in tmp_path.rglob("run.json")]
-    table = table_of_arrivals([analyse(read_run(folder))])
+    table = table_of_arrivals(labelled([analyse(read_run(folder))]))
     assert table is not None
     (row,) = table.rows
     assert [cell.text for cell in row[2:7]] == ["4", "120", "121.5", "123", "4"]
@@ -107,7 +117,7 @@ def test_rows_of_one_target_say_what_they_differ_in(tmp_path: Path) -> None:
         run.manifest.id += str(place)
         run.manifest.conditions = under(rom_wait=waits)
         runs.append(analyse(run))
-    table = table_of_arrivals(runs)
+    table = table_of_arrivals(labelled(runs))
     assert table is not None
     assert ["rom_wait 0" in row[1].text for row in table.rows] == [True, False]
     assert ["rom_wait 4" in row[1].text for row in table.rows] == [False, True]
@@ -118,7 +128,7 @@ def test_records_without_arrivals_have_none(tmp_path: Path) -> None:
     run = read_run(write_run(tmp_path, manifest(STM32F4), [point]))
     (entry,) = run.manifest.records
     assert Population.of(run, entry) is None
-    assert table_of_arrivals([analyse(run)]) is None
+    assert table_of_arrivals(labelled([analyse(run)])) is None
 
 
 def test_an_address_lies_in_the_function_that_begins_before_it() -> None:
@@ -126,3 +136,38 @@ def test_an_address_lies_in_the_function_that_begins_before_it() -> None:
     assert function_at(FUNCTIONS, 0x2004) == "second"
     assert function_at(FUNCTIONS, 0xFFC) == function_at({}, 0x1000) == ""
     assert function_at({"entry": "of another's file", "0x10": "real"}, 0x12) == "real"
+
+
+def sides(path: Path, longer: int, missed: int = 0) -> tuple[Run, Run]:
+    phase = list(range(1, 101))
+    return (
+        run_of(path / "before", phase),
+        run_of(path / "after", phase, longer=longer, missed=missed),
+    )
+
+
+def outcomes(result: SideBySide) -> dict[tuple[str, str], tuple[str, bool]]:
+    return {(p.lane, p.statistic): (p.outcome, p.exact) for p in result.points}
+
+
+@pytest.mark.parametrize(("longer", "outcome"), [(5, "equivalent"), (80, "worse"), (-40, "worse")])
+def test_maxima_are_compared_exactly(longer: int, outcome: str, tmp_path: Path) -> None:
+    before, after = sides(tmp_path, abs(longer))
+    if longer < 0:
+        before, after, outcome = after, before, "better"
+    result = compare_sides([before], [after])
+    judged = outcomes(result)
+    assert {lane for lane, _ in judged} == {"handler", "task"}
+    assert not [d for c in result.configurations for d in c.differences if d.group == "record"]
+    assert judged["handler", "max"] == (outcome, True)
+    assert judged["handler", "median"] == ("equivalent", True)
+    assert {name for lane, name in judged if lane == "task"} == {"median", "p99", "max"}
+    checks = {(c.lane, c.statistic): c.outcome for c in gate([after], [before]).checks}
+    assert checks["handler", "max"] == ("fail" if outcome == "worse" else "pass")
+
+
+def test_maxima_of_which_some_are_missing_are_not_judged(tmp_path: Path) -> None:
+    before, after = sides(tmp_path, 80, missed=3)
+    result = compare_sides([before], [after])
+    assert {point.outcome for point in result.points} == {"context"}
+    assert all("came to no end" in point.reason for point in result.points)

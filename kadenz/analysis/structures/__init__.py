@@ -105,6 +105,11 @@ def is_population(entry: RecordEntry, lane: LaneEntry) -> bool:
     return any(kind.is_population(entry, lane) for kind in kinds())
 
 
+def has_population(entry: RecordEntry) -> bool:
+    """Whether it has such a lane: its figures are no samples of a system's usual work."""
+    return any(is_population(entry, lane) for lane in entry.series)
+
+
 def unjudged(entry: RecordEntry) -> str:
     """Why a record is not compared with others; "" if it is."""
     return next((why for kind in kinds() if (why := kind.unjudged(entry))), "")

@@ -178,8 +178,9 @@ class Population(Structure):
 
     @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
-        has = _lanes(entry) is not None
-        return "every arrival of one path was tried, and nothing is left to chance" if has else ""
+        lanes = _lanes(entry) or ()
+        left = any(lane.missed or lane.not_measured for lane in lanes)
+        return "arrivals came to no end or were not tried, so no maximum is exact" if left else ""
 
 
 def _extremes(

@@ -24,7 +24,7 @@ _OPEN = 4  # pictures that are not behind a line
 
 def sections(report: Report) -> Iterator[Section]:
     """One, if a run tried every arrival."""
-    table = table_of_arrivals(report.results)
+    table = table_of_arrivals(report.runs)
     if table is None:
         return
     pictures = [
