@@ -46,7 +46,7 @@ TARGETS = ("freertos/ibex@rtl", "freertos/vexriscv@rtl")
 
 @dataclass(frozen=True)
 class Level:
-    """What a method says: its level, and the upper end of its interval, if it has one."""
+    """An answer of a method: its level, and the upper end of its interval, if it has one."""
 
     value: float
     high: float

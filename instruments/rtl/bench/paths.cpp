@@ -94,8 +94,8 @@ void Paths::slept(std::uint64_t cycles)
 
 void Paths::retired(const Retired &instruction, std::uint64_t cycle)
 {
-    /* Cycles of instructions end when they retire, a mark's too: both ends of the region are so
-     * much later than the request and the mark. */
+    /* Cycles of an instruction end when it retires, that of a mark too: both ends of the region are
+     * later than the request and the mark by `delay_`. */
     if (waiting_ && cycle > request_ + delay_) {
         waiting_ = false;
         last_ = request_ + delay_;

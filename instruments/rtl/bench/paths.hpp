@@ -73,7 +73,7 @@ class Paths
     std::uint32_t mark_ = 0;                                                    /* 0: none */
     std::uint64_t mark_cycle_ = 0;
     std::uint32_t until_ = 0;               /* the mark after a request; 0: regions have BEGINs */
-    std::uint64_t request_ = 0, delay_ = 0; /* a mark's store retires so many cycles after it */
+    std::uint64_t request_ = 0, delay_ = 0; /* cycles from a mark to the retirement of its store */
     bool waiting_ = false;                  /* nothing has retired since the request */
     std::uint64_t instructions_ = 0, last_ = 0, slept_ = 0;
     bool state_known_ = false, interrupts_on_ = false;
