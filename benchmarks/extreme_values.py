@@ -125,6 +125,8 @@ def populations(targets: Sequence[str], services: Sequence[str]) -> Iterator[Flo
                 exact = Population.of(run, record)
                 if exact is None or exact.step != 1 or exact.tried < FEWEST:
                     continue
+                if exact.lost or exact.untried:  # the truth is not known
+                    continue
                 for lane in record.series:
                     if lane.name in ARRIVALS:
                         yield run.samples(record, lane).astype(np.float64)
@@ -135,32 +137,36 @@ class Score:
     """How a method did over all draws: levels over the truth, and intervals that end below it. A
     level is of whole cycles, as the truth is."""
 
-    method: str
     refused: int
     ratios: list[float]
     missed: int
 
     @classmethod
-    def of(cls, method: str, answers: Sequence[tuple[Level | None, float]]) -> Score:
+    def of(cls, answers: Sequence[tuple[Level | None, float]]) -> Score:
         """From answers, each with its truth."""
         given = [(level, truth) for level, truth in answers if level is not None]
         return cls(
-            method,
             len(answers) - len(given),
             [round(level.value) / truth for level, truth in given],
             sum(round(level.high) < truth for level, truth in given),
         )
 
-    def cells(self) -> str:
-        """Refused, below the truth, interval below it, and the ratio: 5 %, median, 95 %."""
+    def cells(self, *, refuses: bool) -> str:
+        """Levels below the truth, and the median of level over truth; of a method that `refuses`
+        also the draws that it refused, and intervals that end below the truth."""
         total, given = self.refused + len(self.ratios), len(self.ratios)
-        refused = f"{100 * self.refused / total:.0f} %"
-        if not given:
-            return f"{refused} | – | – | –"
         below = sum(ratio < 1.0 for ratio in self.ratios)
-        low, middle, high = np.quantile(self.ratios, (0.05, 0.5, 0.95))
-        shares = " | ".join(f"{100 * count / given:.1f} %" for count in (below, self.missed))
-        return f"{refused} | {shares} | {low:.2f} / {middle:.2f} / {high:.2f}"
+        cells = ["–", "–"]
+        if given:
+            cells = [_percent(below, given), f"{np.median(self.ratios):.2f}"]
+        if refuses:
+            missed = _percent(self.missed, given) if given else "–"
+            cells = [_percent(self.refused, total), cells[0], missed, cells[1]]
+        return " | ".join(cells)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %"
 
 
 def draws(
@@ -172,10 +178,10 @@ def draws(
         yield random.choice(population[begin::every], size)
 
 
-def table(
+def scores(
     known: Sequence[Floats], sizes: Sequence[int], count: int, every: int
-) -> Iterator[tuple[str, Score]]:
-    """A row for each number of arrivals and each method."""
+) -> Iterator[tuple[int, dict[str, Score]]]:
+    """Each number of arrivals, with the score of each method."""
     random = np.random.default_rng(1)
     for size in sizes:
         drawn = [
@@ -183,9 +189,13 @@ def table(
             for population in known
             for samples in draws(random, population, size, count, every)
         ]
-        for name, method in METHODS.items():
-            score = Score.of(name, [(method(samples), truth) for samples, truth in drawn])
-            yield f"| {size:,} | {name} | {score.cells()} |", score
+        yield (
+            size,
+            {
+                name: Score.of([(method(samples), truth) for samples, truth in drawn])
+                for name, method in METHODS.items()
+            },
+        )
 
 
 def main() -> None:
@@ -198,25 +208,30 @@ def main() -> None:
     asked = parser.parse_args()
     sizes = [int(size) for size in asked.samples.split(",")]
     known = list(populations(asked.target or TARGETS, asked.service or ["critical"]))
+    if not known:
+        sys.exit(f"no service has {FEWEST} arrivals")
     sizes_of = sorted(population.size for population in known)
     print(
         f"{len(known)} populations of {sizes_of[0]:,} to {sizes_of[-1]:,} arrivals, "
         f"{asked.draws} draws of each.\n"
     )
+    heads = "".join(f"{name}: below | over | " for name in METHODS if name != OURS)
+    print(f"| arrivals | n | {heads}{OURS}: refused | below | interval below | over |")
+    print("|---" * (2 * len(METHODS) + 4) + "|")
     missed = []
-    for every, title in ((1, "Arrivals in any cycle"), (EVERY, f"In one cycle of {EVERY}")):
-        print(f"{title}:\n")
-        print("| n | method | refused | level below the truth | interval below | over the truth |")
-        print("|---|---|---|---|---|---|")
-        for row, score in table(known, sizes, asked.draws, every):
-            print(row, flush=True)
-            if score.method == OURS and every == 1 and score.ratios:
-                missed.append(score.missed / len(score.ratios))
-        print()
-    worst = f"{100 * max(missed):.1f} %" if missed else "none"
-    print(
-        f"answer: of kadenz's intervals, given arrivals in any cycle, {worst} end below the truth"
-    )
+    for every, where in ((1, "in any cycle"), (EVERY, f"in one of {EVERY}")):
+        for size, by_method in scores(known, sizes, asked.draws, every):
+            cells = [score.cells(refuses=name == OURS) for name, score in by_method.items()]
+            print(f"| {where} | {size:,} | {' | '.join(cells)} |", flush=True)
+            ours = by_method[OURS]
+            if every == 1 and ours.ratios:
+                missed.append(ours.missed / len(ours.ratios))
+    print("\nbelow: levels below the truth; over: the median of level over truth.\n")
+    if missed:
+        print(
+            "answer: of kadenz's intervals, given arrivals in any cycle, "
+            f"{100 * max(missed):.1f} % end below the truth"
+        )
 
 
 if __name__ == "__main__":

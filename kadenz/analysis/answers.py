@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kadenz.analysis.comparing import SideBySide, compare_sides
+from kadenz.analysis.comparing import THRESHOLD, SideBySide, compare_sides
 from kadenz.analysis.deadlines import Asked, Deadline, Misses
 from kadenz.analysis.parameters import Points
 from kadenz.analysis.results import RecordResult, RunResult
@@ -202,8 +202,7 @@ def _compared(
         return PairAnswer(left, right, (), 0.0, reason=error.message)
     if not result.points:
         return PairAnswer(left, right, (), 0.0, reason="they share no benchmark point")
-    thresholds = [point.comparison.threshold for point in result.points if point.comparison]
-    return _pair(left, right, result, thresholds[0] if thresholds else 0.0)
+    return _pair(left, right, result, THRESHOLD)
 
 
 def _pair(left: int, right: int, result: SideBySide, threshold: float) -> PairAnswer:

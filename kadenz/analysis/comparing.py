@@ -15,6 +15,7 @@ from kadenz.analysis.cycles_missed import (
 )
 from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.differences import Difference, differences
+from kadenz.analysis.exact import exact_verdicts, one_sided
 from kadenz.analysis.history import Histories
 from kadenz.analysis.judging import Point, Question, by_figures, decide, question, spreads
 from kadenz.analysis.matching import Key, Matched, SameRuns, match
@@ -22,7 +23,7 @@ from kadenz.analysis.sides import Series, as_figures, both_sides, figure_of, lan
 from kadenz.analysis.structures import is_population, unjudged
 from kadenz.analysis.systems import changes
 from kadenz.analysis.units import Unit, unit_of
-from kadenz.analysis.verdict import Figures, Outcome, Verdict
+from kadenz.analysis.verdict import Figures, Outcome, Verdict, statistic_name
 from kadenz.analysis.work import same_work
 from kadenz.stats.errors import Undefined
 from kadenz.stats.holm import holm
@@ -30,7 +31,6 @@ from kadenz.stats.superiority import Superiority, superiority
 from kadenz.store import Run
 
 THRESHOLD = 0.05  # smaller relative changes are none that anybody acts on
-_WHOLE = "exact: every arrival of the sample was tried"
 ALPHA = 0.05  # probability that any change is reported although there is none
 
 
@@ -204,61 +204,74 @@ def _open_point(
     between_runs: float,
     histories: Histories,
 ) -> list[_Open]:
-    units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
+    """Every lane; beside a population the other samples only show that it disturbed none."""
     across, context = _across(left, right), _context(left, right)
-    unjudged: Outcome = "context" if context else "not-comparable"
-    (left_run, first), (right_run, entry) = left.runs[0], right.runs[0]
-    unlike = not same_work((left_run.manifest, first), (right_run.manifest, entry))
-    runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
+    first = left.runs[0][1]
     populations = [lane.name for lane in first.series if is_population(first, lane)]
+    runs = tuple(str(run.path) for run, _ in (*left.runs, *right.runs))
     opened = []
-    # Beside a population the other samples only show that it disturbed none.
     for lane in populations or lanes_of(first):
         series, refused = both_sides(left, right, lane)
-        point = Point(left, right, series)
-        judged = not (refused or across or context)
-        is_whole = judged and lane in populations
-        if judged and point.alone and not between_runs:
-            point.history = [histories.series(same, lane) for same in (left, right)]
-        open_ = Verdict(
-            target=_title(key.group, left, right),
-            bench=key.bench,
-            params=dict(key.params),
-            lane=lane if len(first.series) > 1 else "",
-            units=(units[0], units[-1]),
-            statistic="",
-            outcome=unjudged,
-            figures=(None, None),
-            comparison=None,
-            classes=(units[0].clock_class, units[-1].clock_class),
-            nature=left.nature,
-            reason=context or refused or across,
-            effect=_effect(series) if judged and not is_whole else None,
-            measured=right,
-            unlike=unlike,
-        )
-        names: set[str] = set()
-        for statistic in dict.fromkeys((*statistics, "max") if is_whole else statistics):
-            asked = None
-            if judged and not is_whole:
-                asked = question(point, statistic, threshold, between_runs)
-            figures: Figures = (None, None)
-            if not refused:
-                figures = asked.figures if asked is not None else _figures(series, statistic)
-            name = statistic_name(asked.statistic if asked is not None else statistic)
-            if name in names:
-                continue
-            names.add(name)
-            verdict = dataclasses.replace(
+        open_ = _template(key, left, right, lane, context or refused or across)
+        if open_.reason:
+            for statistic in dict.fromkeys(statistics):
+                figures = (None, None) if refused else _figures(series, statistic)
+                name = statistic_name(statistic)
+                opened.append(
+                    _Open(dataclasses.replace(open_, statistic=name, figures=figures), None)
+                )
+        elif populations:
+            exact = exact_verdicts(open_, (left, right), series, statistics, threshold)
+            opened += [_Open(verdict, None) for verdict in exact]
+        else:
+            point = Point(left, right, series)
+            if point.alone and not between_runs:
+                point.history = [histories.series(same, lane) for same in (left, right)]
+            open_ = dataclasses.replace(open_, effect=_effect(series))
+            asked = [question(point, each, threshold, between_runs) for each in statistics]
+            opened += _questions(open_, asked, runs)
+    return opened
+
+
+def _template(key: Key, left: SameRuns, right: SameRuns, lane: str, reason: str) -> Verdict:
+    """The verdict on a lane, without a statistic; `reason`: why it is not judged."""
+    units = [unit_of(entry.unit, run.manifest.clock) for run, entry in (*left.runs, *right.runs)]
+    (left_run, first), (right_run, entry) = left.runs[0], right.runs[0]
+    return Verdict(
+        target=_title(key.group, left, right),
+        bench=key.bench,
+        params=dict(key.params),
+        lane=lane if len(first.series) > 1 else "",
+        units=(units[0], units[-1]),
+        statistic="",
+        outcome="context" if _context(left, right) else "not-comparable",
+        figures=(None, None),
+        comparison=None,
+        classes=(units[0].clock_class, units[-1].clock_class),
+        nature=left.nature,
+        reason=reason,
+        measured=right,
+        unlike=not same_work((left_run.manifest, first), (right_run.manifest, entry)),
+    )
+
+
+def _questions(open_: Verdict, asked: Sequence[Question], runs: tuple[str, ...]) -> list[_Open]:
+    """Verdicts with their questions; statistics that stand for each other are asked once."""
+    questions = {statistic_name(each.statistic): each for each in reversed(asked)}
+    named = dict.fromkeys(statistic_name(each.statistic) for each in asked)
+    return [
+        _Open(
+            dataclasses.replace(
                 open_,
                 statistic=name,
-                figures=figures,
-                repeats=asked is not None and asked.repeats,
-            )
-            if is_whole:
-                verdict = dataclasses.replace(by_figures(verdict, threshold, ""), reason=_WHOLE)
-            opened.append(_Open(verdict, asked, (*runs, name)))
-    return opened
+                figures=questions[name].figures,
+                repeats=questions[name].repeats,
+            ),
+            questions[name],
+            (*runs, name),
+        )
+        for name in named
+    ]
 
 
 def _open_misses(
@@ -332,12 +345,9 @@ def _context(left: SameRuns, right: SameRuns) -> str:
             return note
         if why := unjudged(entry):
             return why
-    return "a property of the clock or of the machine" if left.nature == "context" else ""
-
-
-def statistic_name(statistic: str | float) -> str:
-    """ "median", or "p99.9" for 0.999."""
-    return statistic if isinstance(statistic, str) else f"p{round(100.0 * statistic, 6):g}"
+    if left.nature == "context":
+        return "a property of the clock or of the machine"
+    return one_sided(left, right)
 
 
 def _title(group: str, left: SameRuns, right: SameRuns) -> str:

@@ -8,14 +8,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from kadenz.analysis.checks import Answer, Check, figure_text
-from kadenz.analysis.comparing import statistic_name
 from kadenz.analysis.deadlines import Asked, Misses
 from kadenz.analysis.limits import MISSES, Limit
 from kadenz.analysis.matching import Key, SameRuns, match
 from kadenz.analysis.modelled import at_ends, has_interval
 from kadenz.analysis.runs import measured_words, point_misses, refusal
 from kadenz.analysis.sides import Series, figure_of, lanes_of, repeated, series_of
+from kadenz.analysis.structures import is_population
 from kadenz.analysis.units import unit_of
+from kadenz.analysis.verdict import statistic_name
 from kadenz.config.manifest import REPEATABLE
 from kadenz.errors import UsageError
 from kadenz.stats.compare import estimate
@@ -161,12 +162,17 @@ def _maximum(
         if not limit.holds(lasted, most):
             return "fail", text, f"{least} {unit.label} late (a period)"
         return "inconclusive", text, f"{least} {unit.label} late (a period), lateness unknown"
-    return (
-        "pass",
-        text,
+    inferred = (
         f"none of {n:,} exceed it: at most {plain(100.0 * min(1.0, 3.0 / n), 2)} % of such "
-        "executions do (95 %, if independent)",
+        "executions do (95 %, if independent)"
     )
+    whole = all(
+        is_population(entry, each)
+        for _, entry in same.runs
+        for each in entry.series
+        if each.name == lane
+    )
+    return "pass", text, f"none of all {n:,} exceeds it" if whole else inferred
 
 
 def _estimated(

@@ -90,3 +90,8 @@ class Verdict:
     def distance(self) -> float:
         """The size of the change, as a factor of at least 1."""
         return 1.0 if self.change is None else max(self.change[0], 1.0 / self.change[0])
+
+
+def statistic_name(statistic: str | float) -> str:
+    """ "median", or "p99.9" for 0.999."""
+    return statistic if isinstance(statistic, str) else f"p{round(100.0 * statistic, 6):g}"

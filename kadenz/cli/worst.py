@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kadenz.cli.option_groups import GroupedCommand, simulated_core_options
 from kadenz.cli.recording import Asked, print_json, record, recording_options
+
+if TYPE_CHECKING:
+    from kadenz.analysis import RunResult
 
 _SAMPLES = 4  # the last one is tried: caches are warm
 
@@ -71,24 +74,27 @@ def worst(step: int, why: bool, **values: Any) -> int:
         table = table_of_arrivals(labelled(results))
         if table is not None:
             write_table(console(), table)
-        for run in recorded.runs if why else ():
-            _write_why(run.folder)
+    if why:
+        _write_why(results, shown=not asked.as_json)
     return recorded.exit_code()
 
 
-def _write_why(folder: Path) -> None:
-    """Writes the profiles of a run's arrivals, and shows where the worst ones differ."""
+def _write_why(results: Sequence[RunResult], *, shown: bool) -> None:
+    """Writes the profiles of the runs' arrivals, and shows where the worst ones differ."""
     from kadenz.cli.console import console, styled
     from kadenz.cli.tables import write_table
+    from kadenz.report.labels import labelled
     from kadenz.report.profiles import write_files
     from kadenz.report.worst import tables_of_why
     from kadenz.store import read_run
     from kadenz.store.profiles import read_profiles
 
-    profiles = read_profiles(read_run(folder))
-    if not profiles:
-        return
-    for table in tables_of_why(profiles):
-        write_table(console(), table)
-    page, *_ = write_files(profiles, folder / "profiles")
-    console().print(styled("[dim]{}[/]", str(page)), soft_wrap=True)
+    for label, result in labelled(results):
+        profiles = read_profiles(read_run(result.path))
+        if not profiles:
+            continue
+        page, *_ = write_files(profiles, result.path / "profiles")
+        if shown:
+            for table in tables_of_why(label, result, profiles):
+                write_table(console(), table)
+            console().print(styled("[dim]{}[/]", str(page)), soft_wrap=True)

@@ -163,7 +163,7 @@ def speedscope(profile: Profile, lane: LaneProfile) -> dict[str, Any]:
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": title_of(profile, lane),
         "exporter": f"kadenz {__version__}",
-        "activeProfileIndex": 1,
+        "activeProfileIndex": lane.views.index(view(lane, "typical")),
         "shared": {"frames": [{"name": name} for name in frames]},
         "profiles": profiles,
     }
@@ -230,4 +230,7 @@ def _page(lanes: Sequence[tuple[Profile, LaneProfile]]) -> str:
                 "tables": tables(profile, lane),
             }
         )
-    return render_template("profile.html.j2", version=__version__, sections=sections, clock=clock)
+    command = "profile" if all(lane.is_of_samples for _, lane in lanes) else "worst --why"
+    return render_template(
+        "profile.html.j2", version=__version__, sections=sections, clock=clock, command=command
+    )

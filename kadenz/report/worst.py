@@ -4,12 +4,13 @@ it is the worst."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
-from kadenz.analysis import RecordResult
-from kadenz.analysis.profiles import by_function, difference, view
+from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
-from kadenz.config.profile import LaneProfile, Profile
+from kadenz.config.profile import LaneProfile, Profile, ViewEntry
 from kadenz.report import digits, labels
 from kadenz.report.flames import place_of
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
@@ -47,7 +48,7 @@ def table_of_arrivals(runs: Named) -> Table | None:
 
 
 def _is_cut(population: Population) -> bool:
-    return population.step > 1 or any((population.asleep, population.lost, population.untried))
+    return not population.exhaustive
 
 
 def _row(label: str, record: RecordResult, population: Population) -> tuple[Cell, ...]:
@@ -56,9 +57,13 @@ def _row(label: str, record: RecordResult, population: Population) -> tuple[Cell
         for extremes in (population.handler, population.task)
         for cell in _cells(extremes, record)
     )
+    return text_cell(service_of(record)), text_cell(label), whole(population.tried), *ends
+
+
+def service_of(record: RecordResult) -> str:
+    """Its benchmark and parameters: \"critical/semaphore-give, waiter 1\"."""
     point = labels.point(record)
-    service = record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
-    return text_cell(service), text_cell(label), whole(population.tried), *ends
+    return record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
 
 
 def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
@@ -70,33 +75,47 @@ def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
     )
 
 
-def tables_of_why(profiles: Sequence[Profile]) -> list[Table]:
+def tables_of_why(label: str, run: RunResult, profiles: Sequence[Profile]) -> list[Table]:
     """For each lane of arrivals, the functions in which the worst one differs from the typical."""
+    services = {record.entry.id: service_of(record) for record in run.records}
     return [
-        _differences(profile, lane)
+        _differences(f"{services.get(profile.record, profile.bench)} on {label}", profile, lane)
         for profile in profiles
         for lane in profile.lanes
         if not lane.is_of_samples
     ]
 
 
-def _differences(profile: Profile, lane: LaneProfile) -> Table:
+def _differences(service: str, profile: Profile, lane: LaneProfile) -> Table:
     typical, slowest = view(lane, "typical"), view(lane, "slowest")
-    sides = (profile, typical), (profile, slowest)
-    sums = [{(f.name, f.part): f.instructions for f in by_function(*side)} for side in sides]
-    changes = difference(*sides)
-    rows = []
-    for change in changes[:_FUNCTIONS_SHOWN]:
-        counts = [whole(side.get((change.name, change.part), 0)) for side in sums]
-        more = Cell(f"{change.more:+,}")
-        rows.append((text_cell(change.name), text_cell(change.part), *counts, more))
-    rest = sum(change.more for change in changes[_FUNCTIONS_SHOWN:])
-    others = f"{rest:+,} in {len(changes) - _FUNCTIONS_SHOWN} other functions"
+    sums = [_by_function(profile, entry) for entry in (typical, slowest)]
+    changes = {key: sums[1][key] - sums[0][key] for key in sums[0] | sums[1]}
+    ordered = sorted(changes, key=lambda key: (-abs(changes[key]), key))
+    rows = [
+        (
+            *(text_cell(word) for word in key),
+            *(whole(side[key]) for side in sums),
+            Cell(f"{changes[key]:+,}"),
+        )
+        for key in ordered[:_FUNCTIONS_SHOWN]
+        if changes[key]
+    ]
+    rest = [changes[key] for key in ordered[_FUNCTIONS_SHOWN:] if changes[key]]
     return Table.headed(
         "Function | Part | >Typical | >Worst | >More",
         name="why",
-        title=f"{profile.bench}, {lane.lane}: {typical.instructions:,} {profile.unit}s in the "
+        title=f"{service}, {lane.lane}: {typical.instructions:,} {profile.unit}s in the "
         f"{place_of(lane, typical)}, {slowest.instructions:,} in the {place_of(lane, slowest)}",
         rows=rows,
-        notes=(others,) if len(changes) > _FUNCTIONS_SHOWN else (),
+        notes=(f"{sum(rest):+,} in {len(rest)} other functions",) if rest else (),
     )
+
+
+def _by_function(profile: Profile, entry: ViewEntry) -> Counter[tuple[str, str]]:
+    """Cycles by function and part. A handler has the part of its function: a path that begins with
+    the request does not show in each case that an interrupt is handled."""
+    sums: Counter[tuple[str, str]] = Counter()
+    for stack in entry.stacks:
+        function = profile.functions[stack.path[-1]]
+        sums[function.name, function.part] += stack.instructions
+    return sums

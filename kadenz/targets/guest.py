@@ -13,6 +13,7 @@ import contextlib
 import os
 import platform
 import re
+import signal
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -141,6 +142,9 @@ class GuestTarget(QemuProcess):
             match = pattern.search(console)
             if match:
                 return f"{failure}: {match.group(1).strip()}"
+        code = self._process.poll() if self._process is not None else None
+        if self._window is not None and code == -signal.SIGBUS:
+            return "QEMU found no room for the frames of its program: the disk is full"
         return super().why_it_ended()
 
     def post_mortem(self) -> Seen:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from numpy.typing import NDArray
 from kadenz.analysis import RecordResult, analyse
 from kadenz.analysis.comparing import SideBySide, compare_sides
 from kadenz.analysis.gating import gate
+from kadenz.analysis.limits import parse_limit
 from kadenz.analysis.structures import has_population, unjudged
 from kadenz.analysis.structures.population import Population, Span, function_at
 from kadenz.report.labels import labelled
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import Run, read_run
+from tests.forked import kadenz
 from tests.synthetic import STM32F4, Point, manifest, under, write_run
 
 FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
@@ -70,6 +73,7 @@ def test_a_curve_keeps_the_most_of_each_cell_and_where_it_was(tmp_path: Path) ->
     assert exact is not None
     handler, task = exact.curve.lanes["handler"], exact.curve.lanes["task"]
     assert exact.curve.phase.size == handler.size == task.size <= 2000
+    assert exact.curve.last == 20_001
     assert (handler.max(), task.max()) == (exact.handler.max, exact.task.max)
 
 
@@ -164,6 +168,76 @@ def test_maxima_are_compared_exactly(longer: int, outcome: str, tmp_path: Path) 
     assert {name for lane, name in judged if lane == "task"} == {"median", "p99", "max"}
     checks = {(c.lane, c.statistic): c.outcome for c in gate([after], [before]).checks}
     assert checks["handler", "max"] == ("fail" if outcome == "worse" else "pass")
+
+
+def test_few_arrivals_are_judged_by_what_they_have(tmp_path: Path) -> None:
+    """Forty have no p99, and a maximum all the same."""
+    phase = list(range(1, 41))
+    before, after = run_of(tmp_path / "a", phase), run_of(tmp_path / "b", phase)
+    judged = outcomes(compare_sides([before], [after]))
+    assert set(judged) == {(lane, s) for lane in ("handler", "task") for s in ("median", "max")}
+    assert set(judged.values()) == {("equivalent", True)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "outcome", "reason"),
+    [
+        (range(1, 201, 10), range(1, 201, 10), "equivalent", "that were tried: 20 arrival cycles"),
+        (range(1, 201, 10), range(1, 21), "not-comparable", "in steps of 1 and of 10 cycles"),
+        ((1,), (1,), "equivalent", "one arrival cycle tried"),
+    ],
+)
+def test_steps_are_said_and_never_mixed(
+    before: Iterable[int], after: Iterable[int], outcome: str, reason: str, tmp_path: Path
+) -> None:
+    runs = [run_of(tmp_path / n, list(p)) for n, p in (("a", before), ("b", after))]
+    for point in compare_sides(runs[:1], runs[1:]).points:
+        assert point.outcome == outcome and reason in point.reason
+
+
+def test_sides_are_populations_or_none_is(tmp_path: Path) -> None:
+    before, after = sides(tmp_path, 0)
+    (entry,) = before.manifest.records
+    entry.lanes = [lane for lane in entry.lanes if lane.name == "all"]
+    for pair in ((before, after), (after, before)):
+        points = compare_sides([pair[0]], [pair[1]]).points
+        assert points and {point.outcome for point in points} <= {"context", "not-comparable"}
+
+
+def test_runs_of_a_side_that_differ_have_only_a_largest(tmp_path: Path) -> None:
+    before, after = sides(tmp_path, 80)
+    result = compare_sides([before, after], [before, after], statistics=("mean",))
+    judged = outcomes(result)
+    assert judged["handler", "max"] == ("equivalent", True)
+    assert judged["handler", "mean"] == ("inconclusive", False)
+
+
+@pytest.mark.parametrize("phase", [[5, 5], [3, 2, 1]])
+def test_arrivals_that_no_bench_wrote_have_no_structure(phase: list[int], tmp_path: Path) -> None:
+    assert result_of(tmp_path, phase).structure(Population) is None
+
+
+def test_a_limit_of_a_maximum_says_that_all_were_tried(tmp_path: Path) -> None:
+    run = run_of(tmp_path, list(range(1, 101)))
+    limits = [parse_limit(f"critical/* max <= {most} instructions") for most in (1000, 100)]
+    checks = [c for c in gate([run], [], limits=limits).checks if c.lane != "all"]
+    assert {check.outcome for check in checks} == {"pass", "fail"}
+    assert not any("independent" in check.reason for check in checks)
+
+
+def test_a_report_draws_the_worst_where_it_is(tmp_path: Path) -> None:
+    """In runs longer than a curve has cells, too."""
+    phase = list(range(1, 7001))
+    folders = [run_of(tmp_path / name, phase, longer=80).path for name in ("a", "b")]
+    page = tmp_path / "page.html"
+    answer = kadenz("report", *map(str, folders), "-o", str(page), "--figures", str(tmp_path / "f"))
+    assert answer.returncode == 0, answer.stderr
+    text = page.read_text()
+    assert "The worst moment for an interrupt" in text and "within 0 %" not in text
+    drawings = [file.read_text() for file in (tmp_path / "f").glob("*worst*.svg")]
+    assert len(drawings) == 2
+    for drawing in drawings:
+        assert "from cycle 7,000" in drawing and "interrupts off" in drawing
 
 
 def test_maxima_of_which_some_are_missing_are_not_judged(tmp_path: Path) -> None:

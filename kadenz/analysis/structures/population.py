@@ -60,10 +60,12 @@ class Span:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What is drawn: cycles of arrival (c,), the most of each lane there (c,), at most 2,000; where
-    the core took no interrupt, where the scheduler was locked, and which functions arrivals met."""
+    """What is drawn: the first cycle of each of at most 2,000 cells (c,), and the most of each lane
+    in it (c,); the last cycle; where the core took no interrupt, where the scheduler was locked,
+    and which functions arrivals met."""
 
     phase: npt.NDArray[np.int64]
+    last: int
     lanes: Mapping[str, npt.NDArray[np.float64]]
     masked: tuple[Span, ...]
     locked: tuple[Span, ...]
@@ -79,6 +81,7 @@ class Curve:
         inside = np.array([met[pc] for pc in arrivals[_PC].tolist()], dtype=object)
         return cls(
             phase=phase[cells],
+            last=int(phase[-1]),
             lanes={
                 name: np.maximum.reduceat(arrivals[name].astype(np.float64), cells)
                 for name in ARRIVALS
@@ -101,9 +104,9 @@ def _spans(phase: npt.NDArray[np.int64], names: npt.NDArray[Any]) -> tuple[Span,
 
 @dataclass(frozen=True, eq=False)
 class Population(Structure):
-    """The arrivals of one sample: how many were tried, in steps of how many cycles, how many met a
-    core that slept, how many came to no end, and how many were not tried after these; both
-    extremes; what is drawn of them."""
+    """The arrivals of one sample: how many were tried, in steps of how many cycles (0: it is only
+    one), how many met a core that slept, how many came to no end, and how many were not tried
+    after these; both extremes; what is drawn of them."""
 
     tried: int
     step: int
@@ -115,6 +118,11 @@ class Population(Structure):
     curve: Curve
 
     whole = True
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every cycle of the sample had its arrival."""
+        return self.step == 1 and not any((self.asleep, self.lost, self.untried))
 
     def row(self, unit: Unit) -> dict[str, Any]:
         counts = {name: getattr(self, name) for name in _COUNTS}
@@ -136,7 +144,9 @@ class Population(Structure):
     @property
     def coverage(self) -> str:
         """Which arrivals were tried, and which not."""
-        if self.step > 1:
+        if self.step == 0:
+            said = "one arrival cycle tried"
+        elif self.step > 1:
             said = f"{self.tried:,} arrival cycles tried, one in {self.step}"
         else:
             cycles = self.tried + self.lost + self.asleep + self.untried
@@ -157,9 +167,12 @@ class Population(Structure):
         phase = arrivals[_PHASE].astype(np.int64)
         if {values.size for values in arrivals.values()} != {phase.size} or phase.size == 0:
             return None  # empty, or damaged
-        step = int(np.diff(phase).min()) if phase.size > 1 else 1
+        steps = np.diff(phase)
+        if (steps <= 0).any():
+            return None  # no bench wrote it
+        step = int(steps.min()) if steps.size else 0
         lost = handler.missed
-        planned = (int(phase[-1]) - 1) // step + 1
+        planned = (int(phase[-1]) - 1) // step + 1 if step else 1
         ends = [_extremes(name, arrivals, entry.functions) for name in ARRIVALS]
         return cls(
             tried=phase.size,

@@ -48,7 +48,9 @@ def enter_arrivals(
     seen = session.arrivals
     for point in points:
         entry = session.entry(point.id) if point.id in session.seen else None
-        if not point.arrivals or entry is None or entry.status != "ok" or seen is None:
+        if not point.arrivals or entry is None or entry.status != "ok":
+            continue
+        if seen is None or not seen.rows.size:  # none came to its end
             continue
         try:
             profile = _Follower(job, point, seen, stop).profile(session)
@@ -75,9 +77,10 @@ class _Follower:
         for lane in ARRIVALS:
             views = []
             for name, row in zip(_VIEWS, self._chosen(lane), strict=True):
-                if self._stop.is_set():
+                followed = self._view(name, lane, row)
+                if followed is None:
                     return b""
-                views.append(self._view(name, lane, row))
+                views.append(followed)
             paths = len({tuple(view.code) for view in views})
             lanes.append(LaneProfile(lane, paths, views))
         watched = self._target(self._asked).watched
@@ -93,13 +96,15 @@ class _Follower:
         middle = np.sort(rows[lane])[(len(rows) - 1) // 2]
         return [rows[rows[lane] == middle][0], rows[rows[lane].argmax()]]
 
-    def _view(self, name: ViewName, lane: str, row: np.void) -> ViewEntry:
+    def _view(self, name: ViewName, lane: str, row: np.void) -> ViewEntry | None:
+        """One arrival, executed from reset; None if the user stopped the run."""
         phase = int(row["phase"])
         target = self._target(self._asked.following(phase, lane))
         try:
             target.open(plan_text([self._point]))
             while target.read(_POLL_S) is not None:
-                pass
+                if self._stop.is_set():
+                    return None
         finally:
             output = target.close()
         paths = target.paths

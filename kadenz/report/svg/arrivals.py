@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kadenz.analysis.structures.population import Curve, Span
+from kadenz.analysis.structures.population import HANDLER, TASK, Population, Span
 from kadenz.report import digits
 from kadenz.report.svg.element import el, path, text, title
 from kadenz.report.svg.legend import LETTER, Key, Legend
@@ -26,13 +26,14 @@ _NARROW_LABELS = {"masked": "masked", "locked": "locked", "functions": "in"}
 _BANDS = {"masked": ("b5",), "locked": ("b4",), "functions": ("b1", "w1")}
 
 
-def arrivals_picture(curve: Curve, scale: float, caption: Caption, width: float = WIDTH) -> Plot:
+def arrivals_picture(shown: Population, scale: float, caption: Caption, width: float) -> Plot:
     """Both curves in the unit of the caption, which `scale` makes of ticks.
 
     Rows beneath show where the core took no interrupt, where the scheduler was locked, and which
     function was interrupted.
     """
-    wide = width >= WIDTH
+    curve, wide = shown.curve, width >= WIDTH
+    ends = {HANDLER: shown.handler, TASK: shown.task}
     rows = {"masked": curve.masked, "locked": curve.locked, "functions": curve.functions}
     rows = {name: spans for name, spans in rows.items() if spans}
     keys = [Key(name, f"d{number + 1}") for number, name in enumerate(curve.lanes)]
@@ -48,7 +49,7 @@ def arrivals_picture(curve: Curve, scale: float, caption: Caption, width: float 
         below=below,
         width=width,
     )
-    x = linear(0.0, float(curve.phase[-1]), panel.left, panel.right, nice=False)
+    x = linear(0.0, float(curve.last), panel.left, panel.right, nice=False)
     most = max(float(values.max()) for values in curve.lanes.values()) * scale
     y = linear(0.0, most, panel.bottom, panel.top)
     panel.y_axis(y)
@@ -59,11 +60,10 @@ def arrivals_picture(curve: Curve, scale: float, caption: Caption, width: float 
             for at, value in zip(curve.phase, values, strict=True)
         ]
         panel.add(path(points, f"l{number}"))
-        worst = int(values.argmax())
-        cycle, value = int(curve.phase[worst]), digits.number(float(values[worst]) * scale)
+        cycle, value = ends[name].phase, digits.number(ends[name].max * scale)
         said = f"{name}: at most {value} {caption.unit}, from cycle {cycle:,}"
         described.append(said)
-        px, py = points[worst]
+        px, py = x(float(cycle)), y(ends[name].max * scale)
         panel.add(el("circle", title(said), cx=px, cy=py, r=3.2, class_="cold"))
         end = px > (panel.left + panel.right) / 2
         anchor, beside = ("end", -7.0) if end else ("start", 7.0)

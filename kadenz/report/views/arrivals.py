@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from kadenz.analysis.results import RecordResult
 from kadenz.analysis.structures.population import Population
-from kadenz.report import digits, labels
+from kadenz.report import labels
 from kadenz.report.sections import Block, Fold, Picture, Section, Text
 from kadenz.report.svg.arrivals import NARROW, WIDTH, arrivals_picture
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.views import Report
-from kadenz.report.worst import table_of_arrivals
+from kadenz.report.worst import service_of, table_of_arrivals
 
 PLACE = 25
 _LEAD = (
@@ -42,12 +42,11 @@ def sections(report: Report) -> Iterator[Section]:
 
 
 def _drawn(label: str, record: RecordResult, shown: Population, width: float) -> Plot:
-    point = labels.point(record)
-    service = record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
+    service = service_of(record)
     caption = Caption(
         heading=f"{service} on {label}",
         subheading=f"{record.unit.label} over the cycle of the arrival; {shown.coverage}",
         unit=record.unit.label,
         name=labels.slug("worst", label, service, "" if width == WIDTH else "narrow"),
     )
-    return arrivals_picture(shown.curve, record.unit.figure(1.0), caption, width)
+    return arrivals_picture(shown, record.unit.figure(1.0), caption, width)

@@ -317,11 +317,12 @@ static void run_program(const char *words, const char *window)
     if (kept < 0) {
         fail(KEPT_FRAMES);
     }
+    open_window(window);
     status = end_of(start("/program", words, open_plan(), kept));
     if (lseek(kept, 0, SEEK_SET) < 0) {
         fail(KEPT_FRAMES);
     }
-    send_through_window(window, kept);
+    send_through_window(kept);
     say_end(status);
 }
 

@@ -15,8 +15,10 @@ _Noreturn void fail(const char *what);
  * a later rule wins. */
 void tune_threads(char *rules);
 
-/* Hands all that can be read from `frames` to the lab, through the shared memory of a PCI device:
- * "0000:00:07.0". */
-void send_through_window(const char *device, int frames);
+/* The shared memory of a PCI device: "0000:00:07.0". */
+void open_window(const char *device);
+
+/* Hands all that can be read from `frames` to the lab, through the window that is open. */
+void send_through_window(int frames);
 
 #endif

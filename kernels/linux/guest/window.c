@@ -20,6 +20,11 @@
 
 #define PIECE_WORDS 8192u
 
+static struct {
+    volatile uint64_t *words;
+    size_t capacity;
+} window;
+
 static void enable(const char *device)
 {
     char path[128];
@@ -33,18 +38,18 @@ static void enable(const char *device)
     (void)close(descriptor);
 }
 
-/* Its memory, and how many words it has. */
-static volatile uint64_t *map(const char *device, size_t *count)
+void open_window(const char *device)
 {
     char path[128];
     struct stat status;
     void *memory = MAP_FAILED;
     int descriptor;
 
+    enable(device);
     (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/resource2", device);
     descriptor = open(path, O_RDWR | O_CLOEXEC | O_SYNC);
     if (descriptor >= 0 && fstat(descriptor, &status) == 0) {
-        *count = (size_t)status.st_size / sizeof(uint64_t);
+        window.capacity = (size_t)status.st_size / sizeof(uint64_t);
         memory =
             mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     }
@@ -52,35 +57,31 @@ static volatile uint64_t *map(const char *device, size_t *count)
         fail(path);
     }
     (void)close(descriptor);
-    return memory;
+    window.words = memory;
 }
 
 /* Whole words at their own addresses: device memory of arm64 takes no others. */
-void send_through_window(const char *device, int frames)
+void send_through_window(int frames)
 {
     static uint64_t piece[PIECE_WORDS];
-    volatile uint64_t *words;
-    size_t capacity = 0;
     size_t next = 1;
     uint64_t sent = 0;
     ssize_t count;
 
-    enable(device);
-    words = map(device, &capacity);
     while ((count = read(frames, piece, sizeof piece)) > 0) {
         const size_t used = ((size_t)count + sizeof *piece - 1) / sizeof *piece;
 
-        if (used > capacity - next) {
+        if (used > window.capacity - next) {
             errno = ENOSPC;
             fail("the frames that the program left");
         }
         for (size_t i = 0; i < used; i++) {
-            words[next + i] = piece[i];
+            window.words[next + i] = piece[i];
         }
         next += used;
         sent += (uint64_t)count;
         atomic_thread_fence(memory_order_release);
-        words[0] = sent;
+        window.words[0] = sent;
     }
     if (count < 0) {
         fail("the kept frames cannot be read");
