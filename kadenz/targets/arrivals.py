@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from kadenz.config.manifest import ARRIVALS
 from kadenz.errors import TargetFailed
+from kadenz.targets.scope import HANDLED, RESPONDED
 
 ARRIVE = "arrivals=1"  # of a point in a plan
-_MARKS = dict(zip(ARRIVALS, (3, 4), strict=True))  # suite/include/kadenz/clock.h
+_MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
 _MAGIC, _VERSION = b"KDZARRIV", 1
 _HEADER = np.dtype(
     [
@@ -46,7 +47,7 @@ _ENDS = {
 @dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
-    lock, which rows show, 0 for none. `why`: some of the arrivals are followed afterwards.
+    lock, which rows show, 0 for none.
 
     Or one arrival, in cycle `only`, that is followed from its request to the mark of the lane
     `until`.
@@ -55,7 +56,6 @@ class Asked:
     sample: int
     step: int = 1
     lock: int = 0
-    why: bool = False
     only: int = 0
     until: str = ""
 
@@ -71,7 +71,7 @@ class Asked:
 
     def following(self, phase: int, lane: str) -> Asked:
         """One of these arrivals, to the mark of a lane."""
-        return replace(self, step=1, why=False, only=phase, until=lane)
+        return replace(self, step=1, only=phase, until=lane)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ HEADER_BYTES = 32
 # suite/include/kadenz/clock.h
 BEGIN = 1
 END = 2
+HANDLED, RESPONDED = 3, 4  # of an arrival: in its handler, and in the thread that it wakes
 RECORD_OPEN = 0x0001_0000
 RECORD_CLOSE = 0x0002_0000
 _FLAGS = 0xFFFF_0000

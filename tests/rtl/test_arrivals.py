@@ -38,7 +38,6 @@ pytestmark = pytest.mark.counted
 GIVE = "critical/semaphore-give"
 WAITER = ("--set", "waiter=1")
 SAMPLES = 4
-HANDLED, RESPONDED = 3, 4  # suite/include/kadenz/clock.h
 NOPS = 8  # more of them put a branch out of the reach of its short form
 
 
@@ -145,8 +144,8 @@ def test_copies_agree_with_runs_from_reset_and_leave_no_trace(target: str, tmp_p
     for phase in chosen | {seen.cycles // 3}:
         events = bench.marks(*Asked(SAMPLES - 1).arguments(str(file)), "--arrival-only", str(phase))
         begin = events["low"][events["value"] == scope.BEGIN][-1]
-        (handled,) = events["low"][events["value"] == HANDLED]
-        (responded,) = events["low"][events["value"] == RESPONDED]
+        (handled,) = events["low"][events["value"] == scope.HANDLED]
+        (responded,) = events["low"][events["value"] == scope.RESPONDED]
         request = begin + phase
         assert handled - request == rows[phase]["handler"]
         assert responded - request == rows[phase]["task"]
