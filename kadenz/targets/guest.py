@@ -28,7 +28,6 @@ from kadenz.targets import tap, window
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 from kadenz.targets.seen import Seen, looks_of, seen
-from kadenz.targets.window import Window
 
 # Descriptions of the loads in kernels/linux/guest/load.c.
 LOADS = {
@@ -113,7 +112,7 @@ class GuestTarget(QemuProcess):
         self._disturbance = disturbance
         self._program = program
         self._card = program.card if program is not None else None
-        self._window: Window | None = None  # once it begins
+        self._window: window.Window | None = None  # once it begins
         self._tap = tap.plugin(tier.qemu) if self._card is not None else None
         self._given_up = False
         self.console = ""  # once it is closed
@@ -128,7 +127,7 @@ class GuestTarget(QemuProcess):
         (self._folder / "initrd").write_bytes(self._pack(plan))
         self._start()
         if self._program is not None:
-            self._window = Window(self._folder)
+            self._window = window.Window(self._folder)
 
     def stop(self) -> bool:
         """The guest cannot be asked to end early."""

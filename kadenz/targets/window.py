@@ -46,6 +46,8 @@ class Window:
         head = self._opened.read(_HEAD.size)
         count = _HEAD.unpack(head)[0] if len(head) == _HEAD.size else 0
         count = min(count, BYTES - _HEAD.size)  # the guest's word
+        if count <= self._taken:
+            return
         self._opened.seek(_HEAD.size + self._taken)
         with output.open("ab") as file:
             while self._taken < count:
