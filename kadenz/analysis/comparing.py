@@ -257,20 +257,16 @@ def _template(key: Key, left: SameRuns, right: SameRuns, lane: str, reason: str)
 
 def _questions(open_: Verdict, asked: Sequence[Question], runs: tuple[str, ...]) -> list[_Open]:
     """Verdicts with their questions; statistics that stand for each other are asked once."""
-    questions = {statistic_name(each.statistic): each for each in reversed(asked)}
-    named = dict.fromkeys(statistic_name(each.statistic) for each in asked)
+    named: dict[str, Question] = {}
+    for each in asked:
+        named.setdefault(statistic_name(each.statistic), each)
     return [
         _Open(
-            dataclasses.replace(
-                open_,
-                statistic=name,
-                figures=questions[name].figures,
-                repeats=questions[name].repeats,
-            ),
-            questions[name],
+            dataclasses.replace(open_, statistic=name, figures=each.figures, repeats=each.repeats),
+            each,
             (*runs, name),
         )
-        for name in named
+        for name, each in named.items()
     ]
 
 

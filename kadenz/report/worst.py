@@ -107,7 +107,9 @@ def _differences(service: str, profile: Profile, lane: LaneProfile) -> Table:
         title=f"{service}, {lane.lane}: {typical.instructions:,} {profile.unit}s in the "
         f"{place_of(lane, typical)}, {slowest.instructions:,} in the {place_of(lane, slowest)}",
         rows=rows,
-        notes=(f"{sum(rest):+,} in {len(rest)} other functions",) if rest else (),
+        notes=(f"{sum(rest):+,} in {len(rest)} other function{'s' * (len(rest) > 1)}",)
+        if rest
+        else (),
     )
 
 

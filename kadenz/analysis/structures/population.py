@@ -20,7 +20,7 @@ from kadenz.config.manifest import ARRIVAL, ARRIVALS, LaneEntry, RecordEntry
 from kadenz.store import Run
 
 HANDLER, TASK = ARRIVALS
-_PHASE, _PC, *_ = ARRIVAL
+_PHASE, _PC, _MASKED, _LOCKED = ARRIVAL
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
 _CELLS = 2000  # of a curve, at most
@@ -86,8 +86,8 @@ class Curve:
                 name: np.maximum.reduceat(arrivals[name].astype(np.float64), cells)
                 for name in ARRIVALS
             },
-            masked=_spans(phase, np.where(arrivals["masked"] > 0, "interrupts off", "")),
-            locked=_spans(phase, np.where(arrivals["locked"] > 0, "scheduler locked", "")),
+            masked=_spans(phase, np.where(arrivals[_MASKED] > 0, "interrupts off", "")),
+            locked=_spans(phase, np.where(arrivals[_LOCKED] > 0, "scheduler locked", "")),
             functions=_spans(phase, inside),
         )
 

@@ -68,7 +68,7 @@ def arrivals_picture(shown: Population, scale: float, caption: Caption, width: f
         end = px > (panel.left + panel.right) / 2
         anchor, beside = ("end", -7.0) if end else ("start", 7.0)
         panel.add(text(px + beside, py + 3.5, value, "v", anchor=anchor))
-    _axis(panel, x)
+    panel.x_axis(x, "cycle of the arrival")
     labels = _LABELS if wide else _NARROW_LABELS
     for number, (name, spans) in enumerate(rows.items()):
         top = panel.bottom + 22.0 + _ROW * number
@@ -79,15 +79,6 @@ def arrivals_picture(shown: Population, scale: float, caption: Caption, width: f
         _names(panel, curve.functions, x, under)
     panel.add(legend.drawn(under + names))
     return panel.finish(caption.name, "; ".join(described) + ".")
-
-
-def _axis(panel: Panel, x: Scale) -> None:
-    """The cycles of arrival, above the rows."""
-    panel.add(
-        el("line", x1=panel.left, y1=panel.bottom, x2=panel.right, y2=panel.bottom, class_="axis")
-    )
-    for tick, label in zip(x.ticks, digits.axis(x.ticks), strict=True):
-        panel.add(text(x(tick), panel.bottom + 15, label, anchor="middle"))
 
 
 def _band(
