@@ -48,6 +48,11 @@ class Code:
         """The board's architecture: "riscv", "armv6m"."""
         return inventory.board(self._board).arch
 
+    @property
+    def functions(self) -> list[Function]:
+        """All functions and labels, by address."""
+        return [self.function_at(start) for start in dict.fromkeys(self._starts)]
+
     def function_at(self, address: int) -> Function:
         """The function at an address; one of an unnamed place, if there is none."""
         index = bisect_right(self._starts, address) - 1

@@ -42,6 +42,7 @@ class Instruction:
     kind: CodeKind
     flow: Flow
     target: int | None  # of a direct call, jump or branch
+    bits: int  # the encoding; of Arm, its halfwords in their order
 
     @property
     def follows(self) -> int:
@@ -91,6 +92,7 @@ def _lines(text: str, decode: Callable[[str, str], tuple[CodeKind, Flow]]) -> It
             kind,
             flow,
             int(match[1], 16) if match else None,
+            int(code.replace(" ", ""), 16),
         )
 
 

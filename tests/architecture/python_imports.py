@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
-# Measuring: cli -> {farm, capture} -> lab -> {images, targets, store, load, tuning, host}
+# Measuring: cli -> {farm, capture, bounds} -> lab -> {images, targets, store, load, tuning, host}
 #            -> {wire, config} -> errors.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
@@ -87,6 +87,15 @@ ARROWS: dict[str, set[str]] = {
         "elf",
         "json_text",
         "regular_files",
+        "errors",
+    },
+    # What an image can do at most, without executing it.
+    "bounds": {
+        "images",
+        "targets",
+        "config",
+        "tools",
+        "elf",
         "errors",
     },
     # Products above a measurement; nothing below a command uses them.
@@ -168,6 +177,7 @@ ARROWS: dict[str, set[str]] = {
     "cli": {
         "farm",
         "capture",
+        "bounds",
         "lab",
         "targets",
         "host",

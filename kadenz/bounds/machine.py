@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An instruction of RV32IMC, on a machine of which only a part is known.
+
+A value is known, or it is an offset from an address that is not, or it is unknown. Memory is known
+where the caller names words, and on the stack. Two ways that meet leave what both agree on.
+
+A store through an unknown pointer is taken not to meet the stack's slots of saved registers, nor
+the named words: the compiler's code keeps its registers, and the kernel's counters are written by
+name. Encodings and names of instructions: The RISC-V Instruction Set Manual, volumes I and II.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from kadenz.images.instructions import Instruction
+
+MIE = 8  # of mstatus: interrupts are on
+
+_BITS = 0xFFFFFFFF
+_NAMES = (
+    "zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 "
+    "s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"
+)
+_REGISTER = {name: number for number, name in enumerate(_NAMES.split())}
+_RA, _SP, _GP = _REGISTER["ra"], _REGISTER["sp"], _REGISTER["gp"]
+_KEPT = {"zero", "sp", "gp", "tp", *(f"s{number}" for number in range(12))}
+_SYMBOL = re.compile(r"\s*<[^>]*>")
+_MEMORY = re.compile(r"(-?\d+)\((\w+)\)")
+_NO_RESULT = {"nop", "fence", "fence.i", "wfi", "unimp", "ecall", "ebreak", "mret"}
+
+
+class Place(NamedTuple):
+    """An address by its distance from one that is not known."""
+
+    base: str
+    offset: int
+
+
+Value = int | Place | None  # None: unknown
+
+
+class State(NamedTuple):
+    """What is known: registers by number, words of memory by address, mcause."""
+
+    registers: tuple[Value, ...]
+    memory: Mapping[int | Place, Value]
+    cause: int | None = None
+
+    @classmethod
+    def at_entry(cls, global_pointer: int, memory: Mapping[int | Place, Value]) -> State:
+        """On entry to a function: the stack's slots are known by their distance from `sp`."""
+        registers: list[Value] = [None] * len(_REGISTER)
+        registers[0], registers[_SP], registers[_GP] = 0, Place("sp", 0), global_pointer
+        return cls(tuple(registers), dict(memory))
+
+    def read(self, operand: str) -> Value:
+        """A register or a number."""
+        if operand in _REGISTER:
+            return self.registers[_REGISTER[operand]]
+        try:
+            return int(operand, 0) & _BITS
+        except ValueError:
+            return None
+
+    def writing(self, register: str, value: Value) -> State:
+        """With a register's new value."""
+        number = _REGISTER.get(register, 0)
+        if number == 0:
+            return self
+        registers = list(self.registers)
+        registers[number] = value
+        return self._replace(registers=tuple(registers))
+
+    def calling(self, back: int) -> State:
+        """With the return address of a call."""
+        return self.writing("ra", back)
+
+    def called(self) -> State:
+        """Behind a call of which nothing is known but the calling convention: it keeps s0 to s11,
+        sp, gp and tp (RISC-V ELF psABI, chapter “Integer Register Convention”)."""
+        registers = tuple(
+            value if name in _KEPT else None
+            for name, value in zip(_REGISTER, self.registers, strict=True)
+        )
+        return self._replace(registers=registers)
+
+    def storing(self, address: Value, value: Value) -> State:
+        """With a word of memory that was written. Of other words than the named nothing is kept."""
+        if address is None or (isinstance(address, int) and address not in self.memory):
+            return self
+        return self._replace(memory={**self.memory, address: value})
+
+    def agreeing(self, other: State) -> State:
+        """The values that both states know, and that are equal."""
+        if self == other:
+            return self
+        registers = tuple(
+            a if a == b else None for a, b in zip(self.registers, other.registers, strict=True)
+        )
+        memory = {
+            place: value if other.memory.get(place) == value else None
+            for place, value in self.memory.items()
+            if place in other.memory
+        }
+        return State(registers, memory, self.cause if self.cause == other.cause else None)
+
+
+class Outcome(NamedTuple):
+    """Where an instruction leads, the known state there, and whether interrupts are off."""
+
+    address: int
+    state: State
+    masked: bool
+
+
+def outcomes(instruction: Instruction, state: State, *, masked: bool) -> list[Outcome]:
+    """All that an instruction may lead to, apart from calls, returns, traps and jumps through
+    registers, which the caller follows."""
+    name, operands = parts_of(instruction)
+    if instruction.flow == "branch":
+        ways = _branch(instruction, name, [state.read(text) for text in operands])
+        return [Outcome(address, state, masked) for address in ways]
+    if name.startswith("csr"):
+        return _csr(instruction, name, operands, state, masked=masked)
+    return [Outcome(instruction.follows, _computed(instruction, name, operands, state), masked)]
+
+
+def parts_of(instruction: Instruction) -> tuple[str, list[str]]:
+    """Its name and its operands: "add", ["a5", "a5", "-1"]."""
+    return _parts(instruction.text)
+
+
+@cache
+def _parts(text: str) -> tuple[str, list[str]]:
+    name, _, rest = text.partition(" ")
+    return name, [part.strip() for part in _SYMBOL.sub("", rest).split(",")] if rest else []
+
+
+def jump_register(instruction: Instruction) -> str:
+    """The register through which it calls or jumps: "a5"."""
+    _, operands = parts_of(instruction)
+    last = operands[-1] if operands else ""
+    memory = _MEMORY.fullmatch(last)
+    return memory[2] if memory and memory[1] == "0" else last
+
+
+def added(a: Value, b: Value) -> Value:
+    """The sum, where both are known."""
+    if isinstance(a, int) and isinstance(b, int):
+        return (a + b) & _BITS
+    if isinstance(a, int):
+        a, b = b, a
+    return (
+        Place(a.base, a.offset + _signed(b))
+        if isinstance(a, Place) and isinstance(b, int)
+        else None
+    )
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _computed(instruction: Instruction, name: str, operands: list[str], state: State) -> State:
+    if instruction.kind == "store":
+        place = _address(operands[1], state) if len(operands) == 2 else None
+        if name == "sw":
+            return state.storing(place, state.read(operands[0]))
+        return state.storing(_of_word(place), None)
+    if name in _NO_RESULT or not operands:
+        return state
+    return state.writing(operands[0], _result(instruction, name, operands, state))
+
+
+def _result(instruction: Instruction, name: str, operands: list[str], state: State) -> Value:
+    if instruction.kind == "load":
+        place = _address(operands[1], state)
+        return state.memory.get(place) if name == "lw" and place is not None else None
+    if name in ("lui", "auipc"):
+        upper = int(operands[1], 0) << 12
+        return (upper + (instruction.address if name == "auipc" else 0)) & _BITS
+    if name in ("mv", "li"):
+        return state.read(operands[1])
+    values = [state.read(text) for text in operands[1:]]
+    name = name.removesuffix("i")
+    if name == "add":
+        return added(values[0], values[1])
+    compute = _COMPUTED.get(name)
+    if compute is None or not all(isinstance(value, int) for value in values):
+        return None
+    return compute(*values) & _BITS  # type: ignore[arg-type]  # all are numbers
+
+
+_COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "sub": lambda a, b: a - b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "sll": lambda a, b: a << (b & 31),
+    "srl": lambda a, b: a >> (b & 31),
+    "sra": lambda a, b: _signed(a) >> (b & 31),
+    "mul": lambda a, b: a * b,
+}
+
+
+def _address(operand: str, state: State) -> Value:
+    match = _MEMORY.fullmatch(operand)
+    return added(state.read(match[2]), int(match[1]) & _BITS) if match else None
+
+
+def _of_word(address: Value) -> Value:
+    """The word that holds a byte; the stack is aligned to words."""
+    if isinstance(address, Place):
+        return address._replace(offset=address.offset & ~3)
+    return address & ~3 if address is not None else None
+
+
+_TAKEN: dict[str, Callable[[int, int], bool]] = {
+    "beq": lambda a, b: a == b,
+    "bne": lambda a, b: a != b,
+    "blt": lambda a, b: _signed(a) < _signed(b),
+    "bge": lambda a, b: _signed(a) >= _signed(b),
+    "bgt": lambda a, b: _signed(a) > _signed(b),
+    "ble": lambda a, b: _signed(a) <= _signed(b),
+    "bltu": lambda a, b: a < b,
+    "bgeu": lambda a, b: a >= b,
+    "bgtu": lambda a, b: a > b,
+    "bleu": lambda a, b: a <= b,
+}
+
+
+def _branch(instruction: Instruction, name: str, values: list[Value]) -> list[int]:
+    assert instruction.target is not None
+    if name == "j":
+        return [instruction.target]
+    a, b = (values[0], 0) if name.endswith("z") else (values[0], values[1])
+    taken = _TAKEN.get(name.removesuffix("z"))
+    if taken is None or not isinstance(a, int) or not isinstance(b, int):
+        return list(dict.fromkeys((instruction.target, instruction.follows)))
+    return [instruction.target if taken(a, b) else instruction.follows]
+
+
+def _csr(
+    instruction: Instruction, name: str, operands: list[str], state: State, *, masked: bool
+) -> list[Outcome]:
+    """Of mstatus only MIE is known; of the others only mcause."""
+    what = name.removeprefix("csr").removeprefix("r").removesuffix("i")  # "w", "s", "c", "" reads
+    reads = name.startswith("csrr")
+    register = operands[1] if reads else operands[0]
+    after = state
+    if reads:
+        known = {"mstatus": 0 if masked else MIE, "mcause": state.cause}
+        after = state.writing(operands[0], known.get(register))
+    ways = [masked]
+    if register == "mstatus" and what:
+        ways = _masks(what, state.read(operands[-1]), masked=masked)
+    return [Outcome(instruction.follows, after, way) for way in ways]
+
+
+def _masks(what: str, value: Value, *, masked: bool) -> list[bool]:
+    """Whether interrupts are off after a write, set or clear of mstatus: one, or both."""
+    if not isinstance(value, int):
+        return {"w": [True, False], "s": sorted({masked, False}), "c": sorted({masked, True})}[what]
+    switched = bool(value & MIE)
+    if what == "w":
+        return [not switched]
+    return [what == "c" if switched else masked]
+
+
+def stored(instruction: Instruction, state: State) -> tuple[Value, Value] | None:
+    """The address and the value of a store of a word; None for another instruction."""
+    name, operands = parts_of(instruction)
+    if name != "sw":
+        return None
+    return _address(operands[1], state), state.read(operands[0])

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One instruction, on a machine of which only a part is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from kadenz.bounds.machine import MIE, Place, State, Value, added, jump_register, outcomes, stored
+from kadenz.config.profile import CodeKind
+from kadenz.images.instructions import Flow, Instruction
+
+HERE = 0x80000100
+WORD = 0x80040008
+
+
+def instruction(text: str, target: int | None = None) -> Instruction:
+    """As objdump's line of it is read."""
+    name = text.partition(" ")[0]
+    kinds: dict[str, CodeKind] = {"lw": "load", "lbu": "load", "sw": "store", "sb": "store"}
+    flow: Flow = "branch" if target is not None else ""
+    return Instruction(HERE, 4, text, kinds.get(name, "other"), flow, target, 0)
+
+
+def state(**registers: Value) -> State:
+    before = State.at_entry(0x80040800, {WORD: 0})
+    for name, value in registers.items():
+        before = before.writing(name, value)
+    return before
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("li a0,-1", {}, 0xFFFFFFFF),
+        ("mv a0,a1", {"a1": 7}, 7),
+        ("lui a0,0x80000", {}, 0x80000000),
+        ("auipc a0,0x40", {}, HERE + 0x40000),
+        ("add a0,a1,-458", {"a1": 458}, 0),
+        ("addi a0,sp,16", {}, Place("sp", 16)),
+        ("add a0,a0,a1", {"a0": 1}, None),
+        ("sll a0,a1,0x2", {"a1": 3}, 12),
+        ("sub a0,zero,a1", {"a1": 1}, 0xFFFFFFFF),
+        ("and a0,a1,8", {"a1": 12}, 8),
+        ("lw a0,0(a1)", {"a1": WORD}, 0),
+        ("lw a0,-2040(gp)", {}, 0),
+        ("lw a0,4(a1)", {"a1": WORD}, None),
+        ("lbu a0,0(a1)", {"a1": WORD}, None),
+        ("rem a0,a1,a1", {"a1": 4}, None),
+        ("lw zero,0(a1)", {"a0": 5, "a1": WORD}, 5),
+    ],
+)
+def test_a_result_is_known_where_its_operands_are(
+    text: str, before: dict[str, Value], after: Value
+) -> None:
+    (way,) = outcomes(instruction(text), state(**before), masked=True)
+    assert (way.address, way.masked) == (HERE + 4, True)
+    assert way.state.read("a0") == after
+    assert way.state.read("zero") == 0
+
+
+def test_the_stack_keeps_registers() -> None:
+    (saved,) = outcomes(instruction("sw s0,12(sp)"), state(s0=9), masked=False)
+    (lost,) = outcomes(instruction("li s0,0"), saved.state, masked=False)
+    (again,) = outcomes(instruction("lw s0,12(sp)"), lost.state, masked=False)
+    assert again.state.read("s0") == 9
+    (torn,) = outcomes(instruction("sb a0,14(sp)"), lost.state, masked=False)
+    (unknown,) = outcomes(instruction("lw s0,12(sp)"), torn.state, masked=False)
+    assert unknown.state.read("s0") is None
+
+
+def test_of_other_words_nothing_is_kept() -> None:
+    (way,) = outcomes(instruction("sw a0,4(a1)"), state(a0=1, a1=WORD), masked=False)
+    assert way.state.memory == {WORD: 0}
+    (way,) = outcomes(instruction("sw a0,0(a1)"), state(a0=1, a1=WORD), masked=False)
+    assert way.state.memory == {WORD: 1}
+    assert stored(instruction("sw a0,0(a1)"), state(a0=1, a1=WORD)) == (WORD, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "ways"),
+    [
+        ("beqz a0,80000200", 0, [0x80000200]),
+        ("beqz a0,80000200", 1, [HERE + 4]),
+        ("bnez a0,80000200", None, [0x80000200, HERE + 4]),
+        ("bltz a0,80000200", 0xFFFFFFFF, [0x80000200]),
+        ("bgez a0,80000200", 0x80000003, [HERE + 4]),
+        ("bgeu a0,zero,80000200", None, [0x80000200, HERE + 4]),
+        ("j 80000200", None, [0x80000200]),
+    ],
+)
+def test_a_branch_leads_where_it_can(text: str, value: Value, ways: list[int]) -> None:
+    given = outcomes(instruction(text, 0x80000200), state(a0=value), masked=False)
+    assert [way.address for way in given] == ways
+
+
+@pytest.mark.parametrize(
+    ("text", "operand", "before", "after"),
+    [
+        ("csrc mstatus,8", None, False, [True]),
+        ("csrci mstatus,8", None, False, [True]),
+        ("csrs mstatus,8", None, True, [False]),
+        ("csrs mstatus,a1", MIE, True, [False]),
+        ("csrs mstatus,a1", 0, True, [True]),
+        ("csrs mstatus,a1", None, True, [False, True]),
+        ("csrc mstatus,a1", None, False, [False, True]),
+        ("csrw mstatus,a1", 0, False, [True]),
+        ("csrw mstatus,a1", None, True, [True, False]),
+        ("csrc mie,a1", None, True, [True]),
+        ("csrr a0,mstatus", None, True, [True]),
+    ],
+)
+def test_interrupts_go_off_and_on(
+    text: str, operand: Value, before: bool, after: list[bool]
+) -> None:
+    given = outcomes(instruction(text), state(a1=operand), masked=before)
+    assert [way.masked for way in given] == after
+
+
+def test_the_old_state_of_interrupts_is_given_back() -> None:
+    """As an atomic operation does without the extension A: csrrc, then csrs of what it read."""
+    for masked in (False, True):
+        (off,) = outcomes(instruction("csrrc a4,mstatus,8"), state(), masked=masked)
+        (old,) = outcomes(instruction("and a4,a4,8"), off.state, masked=off.masked)
+        (back,) = outcomes(instruction("csrs mstatus,a4"), old.state, masked=old.masked)
+        assert off.masked and back.masked is masked
+
+
+def test_ways_that_meet_keep_what_both_know() -> None:
+    (stack,) = outcomes(instruction("sw a0,0(sp)"), state(a0=1), masked=False)
+    met = stack.state.agreeing(state(a0=2))
+    assert met.read("a0") is None
+    assert met.read("gp") == 0x80040800
+    assert met.memory == {WORD: 0}
+
+
+def test_addresses_are_added() -> None:
+    assert added(Place("sp", 16), 0xFFFFFFF0) == Place("sp", 0)
+    assert added(4, Place("sp", 16)) == Place("sp", 20)
+    assert added(Place("sp", 16), Place("sp", 16)) is None
+    assert added(None, 1) is None
+
+
+def test_a_call_through_a_register_names_it() -> None:
+    assert jump_register(instruction("jalr a5")) == "a5"
+    assert jump_register(instruction("jr t1")) == "t1"
+    assert jump_register(instruction("jalr zero,0(a4)")) == "a4"
