@@ -40,6 +40,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "profile": ("kadenz.cli.profile:profile", "Show where a benchmark's instructions go."),
         "trace": ("kadenz.cli.trace:trace", "Show who ran when in a benchmark."),
         "worst": ("kadenz.cli.worst:worst", "Try an interrupt in every cycle of a service."),
+        "bound": ("kadenz.cli.bound:bound", "Bound the worst arrival of a service."),
         "jitter": ("kadenz.cli.jitter:jitter", "Analyse clock, drift and jitter of a series."),
         "footprint": (
             "kadenz.cli.footprint:footprint",

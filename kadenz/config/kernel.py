@@ -95,6 +95,33 @@ class KernelObject(FileModel, kw_only=True, frozen=True):
     plus: str = ""  # what is allocated with it: "its stack"
 
 
+ALL = ("*",)
+
+
+class Never(FileModel, kw_only=True, frozen=True):
+    """A function that services cannot reach although their code calls it."""
+
+    function: str
+    services: tuple[str, ...] = ALL  # globs of benchmarks
+    why: str
+
+
+class BoundFacts(FileModel, kw_only=True, frozen=True):
+    """What `kadenz bound` cannot read from the code of a kernel."""
+
+    # Its words that each thread has its own value of, 0 where a thread calls a service.
+    per_thread: tuple[str, ...] = ()
+    # Functions of threads whose rank is the highest, too.
+    urgent: tuple[str, ...] = ()
+    # Functions that a woken thread does not call again, because it finds what it waited for.
+    woken_skips: tuple[str, ...] = ()
+    at_most: dict[str, int] = msgspec.field(default_factory=dict)  # quantity -> usual value
+    # function -> how often each of its loops begins a round, for each entry: a number, or a
+    # quantity of at_most, "threads", "bytes/4".
+    loops: dict[str, int | str] = msgspec.field(default_factory=dict)
+    never: tuple[Never, ...] = ()
+
+
 class GuestKernels(FileModel, kw_only=True, frozen=True):
     """Kernels that boot in an emulated machine, from the cache of `make guest-kernels`."""
 
@@ -124,6 +151,7 @@ class Kernel(FileModel, kw_only=True, frozen=True):
     no_scheduler_lock: str = ""
     # Of the thread's structure: its name, "tskTaskControlBlock.pcTaskName", for timelines.
     thread_name: str = ""
+    bound: BoundFacts | None = None  # None: nothing is known for bounds
     objects: dict[str, KernelObject] = msgspec.field(default_factory=dict)  # kind -> its RAM
     lacks: dict[str, str] = msgspec.field(
         default_factory=dict

@@ -167,4 +167,5 @@ class Result:
     target: str
     folder: Path
     manifest: Manifest
+    image: Path  # the ELF file
     failures: list[KadenzError] = field(default_factory=list)

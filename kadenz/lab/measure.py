@@ -63,7 +63,7 @@ def _measure(job: Job, run: Running, active: Sequence[Active]) -> Result:
         take_up(document, job.rest)
     board = inventory.board(job.name.board).tier.board
     rate = RateOverRun() if checks_rate(document.clock, job.name.tier) else None
-    result = Result(str(job.name), run.output, document)
+    result = Result(str(job.name), run.output, document, job.image.elf.path)
     with _writer(job, run.output, document) as writer:
         boots = Boots(job, run, writer, result.failures)
         stamp_benchmark_notes(job, writer)

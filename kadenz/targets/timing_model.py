@@ -31,6 +31,10 @@ class ModelFile(FileModel, kw_only=True, frozen=True):
     title: str  # "Ibex, default configuration"
     checked: str  # against what, with which result
     misses: bool = False  # it counts the lines that both caches fetch
+    # Of a model in which an instruction and the way to the next one alone decide the cost: cycles
+    # from an interrupt's request to its vector, at most, with interrupts on, apart from the
+    # instruction that is executed. 0: another model; it gives no bounds.
+    entry: int = 0
     parameter: dict[str, Parameter] = msgspec.field(default_factory=dict)
 
 

@@ -28,6 +28,7 @@ READING = {
     "profile": ("itc/queue", "--target", STOCK),
     "trace": ("itc/queue", "--target", STOCK),
     "worst": ("itc/queue", "--target", "freertos/ibex@rtl"),
+    "bound": ("itc/queue", "--target", "freertos/ibex@rtl"),
     "import": tuple(f"x.vcd --begin D0 --end D1 --bench itc/queue --target {STOCK}".split()),
     "footprint": (STOCK,),
     "runs": (),

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The longest ways through parts of an image: sections, exceptions, a woken thread."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kadenz.bounds.costs import Costs
+from kadenz.bounds.layout import Layout
+from kadenz.bounds.longest import Unbounded, longest
+from kadenz.bounds.premises import Premises
+from kadenz.bounds.unfolding import Node, Unfolded
+from kadenz.config.kernel import ALL
+from kadenz.images.code import Code, Function
+from kadenz.targets.scope import HANDLED, RESPONDED
+
+# mcause, RISC-V privileged architecture, table of machine cause values.
+_INTERRUPT = 1 << 31
+CALL, SOFTWARE, TIMER = 11, _INTERRUPT | 3, _INTERRUPT | 7
+_START, _END = Node((), -1, False, False), Node((), -2, False, False)
+
+_FAULTS = ("kdz_fault", "kdz_riscv_exception")  # after them nothing is measured
+_FAR = 1 << 40  # cycles, longer than any way
+
+Way = tuple[Node, Node]
+
+
+class Refused(Exception):
+    """There is no bound, with the place and the reason."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The longest way through some nodes: its cycles, where it begins, and its cycles by function
+    or by a later part."""
+
+    cycles: int = 0
+    begin: str = ""
+    parts: Mapping[str, int] = field(default_factory=dict)
+
+    def then(self, name: str, cycles: int) -> Section:
+        """With a part behind it."""
+        return Section(
+            self.cycles + cycles, self.begin, Counter(self.parts) + Counter({name: cycles})
+        )
+
+    def __lt__(self, other: Section) -> bool:
+        return self.cycles < other.cycles
+
+
+class Sections:
+    """The longest ways of one image."""
+
+    def __init__(self, code: Code, layout: Layout, costs: Costs, premises: Premises) -> None:
+        self.code, self.layout = code, layout
+        self._costs, self._facts, self._at_most = costs, premises.facts, premises.at_most
+        self._traps: dict[tuple[int, bool], Unfolded] = {}
+
+    # ---- code ------------------------------------------------------------------------------------
+    def unfolded(self, start: int, never: Collection[str] = ()) -> Unfolded:
+        """A function that a thread calls, with interrupts on. `never`: functions on no way."""
+        ends = self._starts({*_FAULTS, *never})
+        unfolded = Unfolded(self.code, lock=self.layout.lock, never=ends)
+        unfolded.follow(start, self.layout.entry_state(), masked=False)
+        return unfolded
+
+    def trap(self, cause: int, *, locked: bool = False) -> Unfolded:
+        """What handles an exception or interrupt, by mcause. A call through a register that nothing
+        else decides leads to the handler that arrivals have: it is the only one."""
+        if (cause, locked) not in self._traps:
+            calls: dict[int, int] = {}
+            unfolded = self._followed(cause, locked, calls)
+            calls |= dict.fromkeys((n.address for n in unfolded.open), self.layout.handler.start)
+            self._traps[cause, locked] = self._followed(cause, locked, calls) if calls else unfolded
+        return self._traps[cause, locked]
+
+    def _followed(self, cause: int, locked: bool, calls: Mapping[int, int]) -> Unfolded:
+        ends = self._starts(_FAULTS)
+        unfolded = Unfolded(self.code, lock=self.layout.lock, calls=calls, never=ends)
+        state = self.layout.entry_state(locked=locked, kept=None)._replace(cause=cause)
+        unfolded.follow(self.layout.vector(cause), state, masked=True)
+        return unfolded
+
+    def functions(self, unfolded: Unfolded) -> set[Function]:
+        """All that are on a way."""
+        return {self.code.function_at(address) for address in {n.address for n in unfolded.states}}
+
+    # ---- ways ------------------------------------------------------------------------------------
+    def through(
+        self,
+        unfolded: Unfolded,
+        holds: Callable[[Node], bool],
+        *,
+        to_switch: bool = False,
+    ) -> Section:
+        """The longest way through the nodes for which a condition holds, to the end of it.
+
+        A switch of threads also ends it; the exception and what the other thread had left of such a
+        section are part of it. `to_switch`: the switch is the only end, and its exception is not
+        part of it. While the scheduler is locked, an exception comes back to the thread.
+        """
+        ways = self._ways(unfolded)
+        switches = {node for node in unfolded.traps if holds(node) and not node.locked}
+        costs = self._priced(
+            unfolded, [(a, b) for a, b in ways if holds(a) and holds(b) and a not in switches]
+        )
+        for a, b in costs:
+            if a in unfolded.traps:
+                costs[a, b] = self._raises(unfolded, a) + self.exception(CALL, locked=True)
+        costs |= {(_START, b): 0 for a, b in ways if holds(b) and not holds(a)}
+        if not to_switch:
+            leaving = [(a, b) for a, b in ways if holds(a) and not holds(b) and a not in switches]
+            _end(costs, self._priced(unfolded, leaving))
+        behind = 0 if to_switch else self.exception(CALL) + self.behind_switch
+        for node in switches:
+            costs[node, _END] = self._raises(unfolded, node) + behind
+        return self._longest(costs)
+
+    def _raises(self, unfolded: Unfolded, node: Node) -> int:
+        return self._costs.most(unfolded.instruction(node))
+
+    def exception(self, cause: int, *, locked: bool = False) -> int:
+        """From the vector to the return, in cycles."""
+        trap = self.trap(cause, locked=locked)
+        costs = self._priced(trap, self._ways(trap))
+        costs[_START, _first(trap)] = 0
+        for node in trap.ends:
+            costs[node, _END] = self._costs.most(trap.instruction(node))
+        return self._longest(costs, "the handler of an exception has no end").cycles
+
+    @cached_property
+    def to_handler(self) -> int:
+        """From the vector to the first statement of the handler."""
+        trap = self.trap(SOFTWARE)
+        marks = self.layout.marked(trap, HANDLED)
+        costs = self._priced(trap, [(a, b) for a, b in self._ways(trap) if a not in marks])
+        costs[_START, _first(trap)] = 0
+        costs |= {(mark, _END): 0 for mark in marks}
+        return self._longest(costs, "no way leads to the handler").cycles
+
+    @cached_property
+    def to_statement(self) -> int:
+        """Of the woken thread: from the switch to its first statement."""
+        thread = self.unfolded(self.layout.responder.start, self._facts.woken_skips)
+        marks = self.layout.marked(thread, RESPONDED)
+        left = thread.traps | marks
+        costs = self._priced(thread, [(a, b) for a, b in self._ways(thread) if a not in left])
+        costs |= {(_START, b): 0 for node in thread.traps for b in thread.ways[node]}
+        costs |= {(mark, _END): 0 for mark in marks}
+        return self._longest(costs, "no way leads to the thread's first statement").cycles
+
+    @cached_property
+    def behind_switch(self) -> int:
+        """What a thread that switched with interrupts off has left of that section, at most: of all
+        functions of the port."""
+        never = {each.function for each in self._facts.never if each.services == ALL}
+        port = [function.start for function in self.code.functions if function.part == "port"]
+        return max((self._behind(self.unfolded(start, never)) for start in port), default=0)
+
+    def _behind(self, thread: Unfolded) -> int:
+        switches = {node for node in thread.traps if node.masked}
+        if not switches:
+            return 0
+        ways = [(a, b) for a, b in self._ways(thread) if a.masked and a not in switches]
+        costs = self._priced(thread, [(a, b) for a, b in ways if b.masked])
+        _end(costs, self._priced(thread, [(a, b) for a, b in ways if not b.masked]))
+        for node in switches:
+            costs |= {(_START, b): 0 for b in thread.ways[node]}
+        again = [(switch, _END) for switch in switches]
+        if self._longest({**costs, **dict.fromkeys(again, _FAR)}).cycles >= _FAR:
+            raise Refused("a section with interrupts off switches threads twice")
+        return self._longest(costs).cycles
+
+    def reaction(self, functions: Collection[Function]) -> int:
+        """The longest instruction of functions, with the way from it."""
+        addresses = (a for function in functions for a in range(function.start, function.end, 2))
+        known = (self.code.instruction(address) for address in addresses)
+        return max((self._costs.most(each) for each in known if each is not None), default=0)
+
+    def _starts(self, names: Collection[str]) -> set[int]:
+        """Where functions begin, with the parts that the compiler made of them."""
+        return {each.start for each in self.code.functions if plain(each.name) in names}
+
+    @staticmethod
+    def _ways(unfolded: Unfolded) -> list[Way]:
+        return [(a, b) for a, following in unfolded.ways.items() for b in following]
+
+    def _priced(self, unfolded: Unfolded, ways: Sequence[Way]) -> dict[Way, int]:
+        steps = [(unfolded.instruction(a), unfolded.instruction(b)) for a, b in ways]
+        return dict(zip(ways, self._costs.of(steps), strict=True))
+
+    def _longest(self, costs: Mapping[Way, int], none: str = "") -> Section:
+        """`none`: why there is no bound where there is no way; \"\": it is 0 there."""
+        try:
+            way = longest(costs, _START, _END, self._rounds)
+        except Unbounded as unbounded:
+            assert isinstance(unbounded.node, Node)
+            raise Refused(f"{self.place(unbounded.node)}: {unbounded.why}") from None
+        if way is None and none:
+            raise Refused(none)
+        parts: Counter[str] = Counter()
+        begin = ""
+        for (a, b), times in (way.edges if way else {}).items():
+            if a == _START:
+                begin = self.place(b)
+            else:
+                parts[self._name(a)] += costs[a, b] * times
+        return Section(way.cost if way else 0, begin, parts)
+
+    def _rounds(self, node: Node) -> int | None:
+        """How often a loop begins a round, by its first node."""
+        given = self._facts.loops.get(self._name(node))
+        if not isinstance(given, str):
+            return given
+        name, _, divisor = given.partition("/")
+        value = self._at_most.get(name)
+        return None if value is None else -(-value // int(divisor or 1))
+
+    def _name(self, node: Node) -> str:
+        """The name of its function, as the compiler's parts share it."""
+        return plain(self.code.function_at(node.address).name)
+
+    def place(self, node: Node) -> str:
+        """Function and offset of a node: `xQueueGenericSend+0x1a`."""
+        function = self.code.function_at(node.address)
+        return f"{function.name}+{node.address - function.start:#x}"
+
+
+def plain(name: str) -> str:
+    """A function's name without what the compiler appends to a part of one: ".part.0"."""
+    return name.partition(".")[0]
+
+
+def _first(unfolded: Unfolded) -> Node:
+    return next(iter(unfolded.states))
+
+
+def _end(costs: dict[Way, int], leaving: Mapping[Way, int]) -> None:
+    """Adds ways that leave a section: the longest of each node."""
+    for (node, _), cycles in leaving.items():
+        costs[node, _END] = max(cycles, costs.get((node, _END), 0))

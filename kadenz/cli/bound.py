@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz bound: a bound above every arrival that was tried."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kadenz.cli.option_groups import GroupedCommand
+from kadenz.cli.output import write_json
+from kadenz.cli.recording import Asked, record, recording_options
+from kadenz.errors import KadenzError
+
+if TYPE_CHECKING:
+    from kadenz.analysis import RecordResult, RunResult
+    from kadenz.analysis.structures.population import Population
+    from kadenz.bounds.premises import Premises
+    from kadenz.bounds.sections import Section
+    from kadenz.lab.job import Result
+    from kadenz.report.bound import Interval, Row
+
+_SAMPLES = 4  # as in `kadenz worst`: the last one is tried
+
+
+@click.command(cls=GroupedCommand)
+@recording_options(
+    "A simulated core; may be repeated.",
+    "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
+)
+@click.option(
+    "--at-most",
+    metavar="NAME=N",
+    multiple=True,
+    help="A quantity that bounds loops of the kernel: threads=4. May be repeated.",
+)
+def bound(at_most: Sequence[str], **values: Any) -> int:
+    """Bound how late an interrupt can be during a SERVICE, above every arrival that was tried.
+
+    Tries every arrival, as `kadenz worst`. Then follows all ways through the code of the kernel's
+    functions that the service executed, without executing them, and adds up the longest one by the
+    core's timing model. The answer is an interval: the largest arrival that was tried, and a bound
+    above it. Exit codes: 0, or 1 if a tried arrival exceeds its bound: a premise is wrong.
+
+    \b
+    kadenz bound critical/semaphore-give --set waiter=1 \\
+        --target freertos/ibex@rtl
+    kadenz bound critical --target freertos/ibex@rtl --at-most threads=4
+    """
+    from kadenz.analysis import analyse
+    from kadenz.bounds.premises import Premises
+    from kadenz.cli.console import console
+    from kadenz.cli.tables import write_table
+    from kadenz.config.target_name import parse_target
+    from kadenz.report.bound import as_data, table_of_bounds
+    from kadenz.report.labels import labelled
+    from kadenz.store import read_run
+
+    asked = Asked.of(values)
+    premises = {name: Premises.of(parse_target(name), at_most) for name in asked.targets}
+    recorded = record(
+        asked,
+        {"scope": asked.targets},
+        defaults={"samples": [_SAMPLES]},
+        arriving_step=1,
+    )
+    results = [analyse(read_run(run.folder)) for run in recorded.runs]
+    rows = [
+        row
+        for run, (label, result) in zip(recorded.runs, labelled(results), strict=True)
+        for row in _rows(label, run, result, premises[run.target])
+    ]
+    if asked.as_json:
+        write_json([as_data(row) for row in rows])
+    elif rows:
+        quantities = [each.sentence for each in premises.values()]
+        write_table(console(), table_of_bounds(rows, quantities))
+    code = recorded.exit_code()
+    exceeded = [row.service for row in rows if row.exceeded]
+    if exceeded:
+        raise KadenzError(
+            f"an arrival took longer than its bound: {', '.join(exceeded)}",
+            remedy="A premise is wrong: raise --at-most, or correct [bound] in kernel.toml",
+        )
+    return code
+
+
+def _rows(label: str, run: Result, result: RunResult, premises: Premises) -> list[Row]:
+    """A row for each service of a run that has arrivals: its points are states of one service."""
+    from kadenz.analysis.structures.population import Population
+    from kadenz.bounds.latency import Latencies
+    from kadenz.report.bound import Row
+
+    services: dict[str, list[tuple[RecordResult, Population]]] = {}
+    for each in result.records:
+        population = each.structure(Population)
+        if population is not None:
+            services.setdefault(each.bench, []).append((each, population))
+    if not services:
+        return []
+    latencies = Latencies(run.image, premises)
+    rows = []
+    for service, states in services.items():
+        met = {int(at, 16) for each, _ in states for at in each.entry.functions}
+        bounds = latencies.of(service, met)
+        rows.append(
+            Row(
+                label,
+                service,
+                states[0][0].unit,
+                sum(population.tried for _, population in states),
+                _interval(max(ends.handler.max for _, ends in states), bounds.handler),
+                _interval(max(ends.task.max for _, ends in states), bounds.task),
+                bounds.tick,
+            )
+        )
+    return rows
+
+
+def _interval(tried: float, bound: Section | str) -> Interval:
+    from kadenz.report.bound import Interval
+
+    if isinstance(bound, str):
+        return Interval(tried, None, why=bound)
+    return Interval(tried, bound.cycles, section=bound.begin, parts=bound.parts)

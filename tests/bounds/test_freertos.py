@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz bound on FreeRTOS: above every arrival of the simulated core, and by how much."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace as changed
+
+from kadenz.bounds.latency import Latencies
+from kadenz.bounds.premises import Premises
+from kadenz.bounds.sections import Section
+from kadenz.config.target_name import parse_target
+from kadenz.errors import KadenzError, UsageError
+from kadenz.lab.execution import default_setup, image_of
+from kadenz.store import read_run
+from tests.rtl.test_arrivals import GIVE, NOPS, planted
+from tests.rtl.test_cores import IBEX, kadenz
+
+pytestmark = pytest.mark.counted
+RESUME = "critical/thread-resume"
+
+
+def bounds(output: Path, *arguments: str) -> dict[str, dict[str, Any]]:
+    answer = kadenz("bound", *arguments, "--target", IBEX, "--json", "--output", str(output))
+    assert answer.exception is None and answer.return_value == 0, answer.output
+    rows = json.loads(answer.stdout[answer.stdout.index("[\n") :])  # behind the progress
+    return {row["benchmark"]: row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("bounds")
+
+
+@pytest.fixture(scope="module")
+def given(folder: Path) -> dict[str, dict[str, Any]]:
+    services = (GIVE, "critical/mutex-unlock", RESUME, "critical/sleep")
+    return bounds(folder, *services, "--set", "waiter=0,1")
+
+
+@pytest.fixture(scope="module")
+def latencies() -> Latencies:
+    return Latencies(image(), Premises.of(parse_target(IBEX), ()))
+
+
+def image() -> Path:
+    target = parse_target(IBEX)
+    return image_of(target, "scope", default_setup(target)).elf.path
+
+
+def met(latencies: Latencies, *names: str) -> list[int]:
+    return [f.start for f in latencies.code.functions if f.name in names]
+
+
+def test_every_arrival_is_below_its_bound(given: dict[str, dict[str, Any]]) -> None:
+    """And no bound is twice the largest arrival of all states that were tried."""
+    assert set(given) == {GIVE, "critical/mutex-unlock", RESUME, "critical/sleep"}
+    for row in given.values():
+        for lane in ("handler", "task"):
+            end = row[lane]
+            assert end["tried"] <= end["bound"] < 2 * end["tried"], row
+            assert end["bound"] == sum(end["parts"].values()), row
+    assert given[GIVE]["arrivals"] > 1000
+    assert [row["tick"] for row in given.values()] == [False, False, False, True]
+
+
+def test_the_section_is_named(given: dict[str, dict[str, Any]]) -> None:
+    assert given[GIVE]["handler"]["section"].startswith("xQueueGenericSend+")
+    assert given[GIVE]["task"]["section"].startswith("vTaskSuspendAll+")
+    assert {"xQueueGenericSend", "the handler"} <= set(given[GIVE]["handler"]["parts"])
+
+
+def test_open_code_is_left_within_the_entry(
+    given: dict[str, dict[str, Any]], folder: Path, latencies: Latencies
+) -> None:
+    """An arrival with interrupts on: the instruction that is executed, the core's entry, and the
+    way to the handler are all that it waits for."""
+    (run,) = [read_run(path) for path in folder.iterdir()]
+    entry = Premises.of(parse_target(IBEX), ()).model.file.entry
+    most = latencies.request(met(latencies, "xQueueGenericSend")) + latencies.to_handler
+    tried = [record for record in run.manifest.records if record.functions]
+    assert len(tried) > len(given)
+    for record in tried:
+        lane = next(lane for lane in record.series if lane.name == "handler")
+        handler = run.samples(record, lane)
+        masked = run.samples(record, record.companions(lane)["masked"]) > 0
+        # An arrival in the last cycles before interrupts go off is served behind the section.
+        on = ~masked & ~np.roll(masked, -entry)
+        assert on.any()
+        assert handler[on].max() <= most
+
+
+def test_instructions_in_a_section_are_in_its_bound_exactly(tmp_path: Path) -> None:
+    both = [
+        bounds(tmp_path / str(count), GIVE, "--kernel-source", str(planted(count)))[GIVE]
+        for count in (0, NOPS)
+    ]
+    assert both[1]["handler"]["bound"] - both[0]["handler"]["bound"] == NOPS
+
+
+def test_a_loop_without_a_bound_is_named(latencies: Latencies) -> None:
+    premises = Premises.of(parse_target(IBEX), ())
+    loops = {name: most for name, most in premises.facts.loops.items() if name != "vListInsert"}
+    facts = changed(premises.facts, loops=loops)
+    without = Latencies(image(), replace(premises, facts=facts))
+    answer = without.of("critical/semaphore-take", met(latencies, "kdz_sem_take"))
+    assert isinstance(answer.handler, Section)
+    assert isinstance(answer.task, str)
+    assert answer.task.startswith("vListInsert+") and answer.task.endswith("no bound")
+
+
+def test_more_rounds_are_a_longer_bound() -> None:
+    """The list of sleepers is walked in a section; each more costs the same."""
+    ends = []
+    for sleepers in (3, 4, 5):
+        given = Premises.of(parse_target(IBEX), (f"sleepers={sleepers}",))
+        latencies = Latencies(image(), given)
+        answer = latencies.of("critical/semaphore-take", met(latencies, "kdz_sem_take"))
+        assert isinstance(answer.task, Section)
+        ends.append(answer.task.cycles)
+    assert ends[2] - ends[1] == ends[1] - ends[0] > 0
+
+
+def test_a_jump_that_nothing_decides_is_refused_with_its_place(latencies: Latencies) -> None:
+    answer = latencies.of("critical/timer-start", met(latencies, "prvTimerTask"))
+    assert isinstance(answer.handler, str)
+    assert answer.handler.startswith("prvTimerTask+")
+    assert "leads through a register" in answer.handler
+
+
+def test_a_thread_of_the_same_rank_is_named(latencies: Latencies) -> None:
+    facts = changed(latencies.premises.facts, urgent=("kdz_sem_take",))
+    other = Latencies(image(), replace(latencies.premises, facts=facts))
+    answer = other.of(GIVE, met(other, "kdz_sem_take"))
+    assert answer.task == "kdz_sem_take has the rank of the woken thread"
+
+
+def test_an_arrival_above_its_bound_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A premise that is wrong must not pass."""
+    right = Latencies.of
+
+    def wrong(self: Latencies, *arguments: Any) -> Any:
+        answer = right(self, *arguments)
+        return replace(answer, handler=Section(300, "", {}))
+
+    monkeypatch.setattr(Latencies, "of", wrong)
+    answer = kadenz("bound", RESUME, "--target", IBEX, "--output", str(tmp_path))
+    assert type(answer.exception) is KadenzError
+    assert RESUME in answer.exception.message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--target", "freertos/vexriscv@rtl"), "no timing model gives bounds for this core"),
+        (("--target", "freertos/ibex@emulated"), "no timing model gives bounds for this core"),
+        (("--target", "rtic/ibex@rtl"), "nothing is declared about the loops of this kernel"),
+        (("--target", IBEX, "--at-most", "thread=4"), "no quantity `thread` bounds a loop"),
+        (("--target", IBEX, "--at-most", "threads=-1"), "expected a number, 0 or more"),
+        (("--target", IBEX, "--at-most", "threads"), "expected a number, 0 or more"),
+    ],
+)
+def test_what_has_no_bounds_is_refused(
+    arguments: tuple[str, ...], why: str, tmp_path: Path
+) -> None:
+    answer = kadenz("bound", GIVE, *arguments, "--output", str(tmp_path))
+    assert isinstance(answer.exception, UsageError)
+    assert why in answer.exception.message and answer.exception.remedy
+    assert not any(tmp_path.iterdir())
