@@ -19,6 +19,8 @@ function(kdz_softcore name uart finisher)
         set(KDZ_BOARD_CORES ${board_CORES} PARENT_SCOPE) # a kernel for several cores: cores.h
     else()
         target_sources(kadenz-suite PRIVATE ${softcore}/one_core.c ${softcore}/device.c)
+        # Of a port's pool: those of a benchmark, and two states of `kadenz worst`.
+        target_compile_definitions(kadenz-board INTERFACE KDZ_THREADS_MAX=20)
     endif()
     if(NOT KDZ_CONSOLE STREQUAL "uart")
         kdz_console("") # through a debugger

@@ -15,7 +15,9 @@
 #include <task.h>
 
 /* Pools. Handles index them; a place is free while its pointer is NULL. */
-#define THREADS_MAX 9 /* the suite's main thread is one */
+#ifndef KDZ_THREADS_MAX
+#define KDZ_THREADS_MAX 9 /* the suite's main thread is one; a board's build may raise it */
+#endif
 #define OBJECTS_MAX 8
 
 struct thread {
@@ -26,7 +28,7 @@ struct thread {
     volatile bool finished;
 };
 
-extern struct thread kdz_freertos_threads[THREADS_MAX];
+extern struct thread kdz_freertos_threads[KDZ_THREADS_MAX];
 
 /* Semaphores, mutexes and channels: what FreeRTOS's create function returned. */
 extern void *kdz_freertos_objects[OBJECTS_MAX];

@@ -67,7 +67,7 @@ uint8_t kdz_thread_core(void)
 
 kdz_status kdz_thread_move(kdz_handle handle, uint8_t core)
 {
-    if (handle < 0 || handle >= THREADS_MAX || kdz_freertos_threads[handle].task == NULL ||
+    if (handle < 0 || handle >= KDZ_THREADS_MAX || kdz_freertos_threads[handle].task == NULL ||
         (core != KDZ_ANY_CORE && core >= configNUMBER_OF_CORES)) {
         return KDZ_INVALID;
     }

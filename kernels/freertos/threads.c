@@ -13,7 +13,7 @@
 KDZ_HAS(suspend, "suspend");
 KDZ_HAS(yield, "yield");
 
-struct thread kdz_freertos_threads[THREADS_MAX];
+struct thread kdz_freertos_threads[KDZ_THREADS_MAX];
 
 static void run(void *arg)
 {
@@ -32,7 +32,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (spec->options != NULL) {
         return KDZ_UNSUPPORTED;
     }
-    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+    for (kdz_handle place = 0; place < KDZ_THREADS_MAX; place++) {
         struct thread *thread = &kdz_freertos_threads[place];
         if (thread->task != NULL) {
             continue;
@@ -52,7 +52,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
 
 kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
 {
-    if (handle < 0 || handle >= THREADS_MAX || kdz_freertos_threads[handle].task == NULL) {
+    if (handle < 0 || handle >= KDZ_THREADS_MAX || kdz_freertos_threads[handle].task == NULL) {
         return KDZ_INVALID;
     }
     struct thread *thread = &kdz_freertos_threads[handle];
@@ -78,7 +78,7 @@ kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
 kdz_handle kdz_thread_self(void)
 {
     const TaskHandle_t task = xTaskGetCurrentTaskHandle();
-    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+    for (kdz_handle place = 0; place < KDZ_THREADS_MAX; place++) {
         if (kdz_freertos_threads[place].task == task) {
             return place;
         }

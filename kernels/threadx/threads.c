@@ -21,7 +21,7 @@ static struct thread {
     ULONG *memory; /* NULL: the place is free. The stack stands behind a guard */
     void (*entry)(void *arg);
     void *arg;
-} threads[THREADS_MAX];
+} threads[KDZ_THREADS_MAX];
 
 static void run(ULONG place)
 {
@@ -71,7 +71,7 @@ kdz_handle kdz_thread_create(const struct kdz_thread_spec *spec)
     if (stack_bytes < STACK_BYTES_DEFAULT) {
         stack_bytes = STACK_BYTES_DEFAULT;
     }
-    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+    for (kdz_handle place = 0; place < KDZ_THREADS_MAX; place++) {
         if (threads[place].memory == NULL) {
             return create(place, spec, stack_bytes);
         }
@@ -91,7 +91,7 @@ static void check_stack(const struct thread *thread)
 
 kdz_status kdz_thread_join(kdz_handle handle, uint32_t timeout_ticks)
 {
-    if (handle < 0 || handle >= THREADS_MAX || threads[handle].memory == NULL) {
+    if (handle < 0 || handle >= KDZ_THREADS_MAX || threads[handle].memory == NULL) {
         return KDZ_INVALID;
     }
     struct thread *const thread = &threads[handle];
@@ -112,7 +112,7 @@ kdz_handle kdz_thread_self(void)
 {
     const TX_THREAD *const running = tx_thread_identify();
 
-    for (kdz_handle place = 0; place < THREADS_MAX; place++) {
+    for (kdz_handle place = 0; place < KDZ_THREADS_MAX; place++) {
         if (&threads[place].object == running) {
             return place;
         }

@@ -15,7 +15,9 @@
 #include <tx_api.h>
 
 /* Pools. Handles index them. */
-#define THREADS_MAX 9 /* the suite's main thread, and the eight of hartstone/ */
+#ifndef KDZ_THREADS_MAX   /* a board's build may raise it */
+#define KDZ_THREADS_MAX 9 /* the suite's main thread, and the eight of hartstone/ */
+#endif
 #define OBJECTS_MAX 8 /* of each kind */
 
 #ifdef TX_NO_TIMER

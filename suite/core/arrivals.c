@@ -4,6 +4,9 @@
 #include "text.h"
 
 #define INTERRUPT "interrupt"
+/* After each record, and before the 1,000 s of a timer of critical/: where a kernel keeps time-outs
+ * in order, its walk to that one passes all sleepers. */
+#define FAR_S 100u
 
 static struct {
     kdz_handle sem;
@@ -11,6 +14,14 @@ static struct {
     bool connected;
     volatile bool over;
 } arrivals = {KDZ_FAILED, KDZ_FAILED, false, false};
+
+static struct {
+    kdz_handle threads[KDZ_STATES * KDZ_STATE_THREADS];
+    uint8_t count;
+    kdz_handle awake; /* ends the sleepers */
+    uint8_t sleepers;
+    volatile bool ran; /* a thread that was to stay ready */
+} held = {.awake = KDZ_FAILED};
 
 static void handle(struct kdz_isr *isr)
 {
@@ -40,7 +51,87 @@ static bool is_among(const char *word, const char *names)
     return false;
 }
 
-kdz_status kdz_arrivals_begin(struct kdz_point *point)
+/* ---- states -----------------------------------------------------------------------------------
+ */
+static void sleep_far(void *unused)
+{
+    const uint32_t far_s = FAR_S + held.sleepers++;
+
+    (void)unused;
+    (void)kdz_sem_take(held.awake, far_s * kdz_tick_hz());
+}
+
+static void wake_each_tick(void *unused)
+{
+    uint32_t tick = kdz_tick_now();
+
+    (void)unused;
+    while (!arrivals.over) {
+        (void)kdz_delay_until(&tick, 1);
+    }
+}
+
+static void stay_ready(void *unused)
+{
+    (void)unused;
+    held.ran = held.ran || !arrivals.over;
+}
+
+static const struct kdz_thread_spec state_threads[KDZ_STATES] = {
+    /* It sleeps before its creation returns. */
+    [KDZ_STATE_SLEEPERS] = {"sleeper", sleep_far, .rank = KDZ_RANK_MAX, .core = KDZ_ANY_CORE},
+    /* It sleeps again before a service goes on. */
+    [KDZ_STATE_WAKING] = {"waking", wake_each_tick, .rank = KDZ_RANK_MAIN - 1u,
+                          .core = KDZ_ANY_CORE},
+    [KDZ_STATE_READY] = {"ready", stay_ready, .rank = 1, .core = KDZ_ANY_CORE},
+};
+
+static kdz_status hold(struct kdz_point *point, const uint32_t threads[KDZ_STATES])
+{
+    if (threads[KDZ_STATE_SLEEPERS] != 0) {
+        held.awake = kdz_sem_create(KDZ_SEM_COUNTING, KDZ_STATE_THREADS, 0);
+        if (held.awake < 0) {
+            return (kdz_status)held.awake;
+        }
+    }
+    for (size_t state = 0; state < KDZ_STATES; state++) {
+        for (uint32_t i = 0; i < threads[state]; i++) {
+            const kdz_handle thread = kdz_thread_create(&state_threads[state]);
+
+            if (thread < 0) {
+                point->record.proof.reason =
+                    "the kernel has no room for a thread of the state, or refuses it";
+                return (kdz_status)thread;
+            }
+            held.threads[held.count++] = thread;
+        }
+    }
+    return KDZ_OK;
+}
+
+/* Every thread ends, those of a state that was not complete as well. */
+static void let_go(struct kdz_point *point)
+{
+    if (held.ran) {
+        kdz_prove(&point->record, false,
+                  "a thread that was to stay ready ran: the service lets less urgent ones run");
+        held.ran = false;
+    }
+    for (; held.sleepers != 0; held.sleepers--) {
+        (void)kdz_sem_give(held.awake);
+    }
+    while (held.count != 0) {
+        (void)kdz_thread_join(held.threads[--held.count], KDZ_FOREVER);
+    }
+    if (held.awake >= 0) {
+        kdz_sem_destroy(held.awake);
+        held.awake = KDZ_FAILED;
+    }
+}
+
+/* ---- the interrupt ----------------------------------------------------------------------------
+ */
+kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint32_t threads[KDZ_STATES])
 {
     struct kdz_thread_spec responder = {
         .name = "responder",
@@ -48,7 +139,7 @@ kdz_status kdz_arrivals_begin(struct kdz_point *point)
         .rank = KDZ_RANK_MAX,
         .core = KDZ_ANY_CORE,
     };
-    const kdz_status status = kdz_need(&point->record, INTERRUPT " sem-counting threads");
+    kdz_status status = kdz_need(&point->record, INTERRUPT " sem-counting threads");
 
     arrivals.over = false;
     if (status != KDZ_OK) {
@@ -67,18 +158,23 @@ kdz_status kdz_arrivals_begin(struct kdz_point *point)
     if (arrivals.responder < 0) {
         return (kdz_status)arrivals.responder;
     }
+    status = hold(point, threads);
+    if (status != KDZ_OK) {
+        return status;
+    }
     arrivals.connected = true;
     return kdz_irq_connect(handle);
 }
 
-void kdz_arrivals_end(void)
+void kdz_arrivals_end(struct kdz_point *point)
 {
     if (arrivals.connected) {
         (void)kdz_irq_connect(NULL);
         arrivals.connected = false;
     }
+    arrivals.over = true;
+    let_go(point);
     if (arrivals.responder >= 0) {
-        arrivals.over = true;
         (void)kdz_sem_give(arrivals.sem);
         (void)kdz_thread_join(arrivals.responder, KDZ_FOREVER);
         arrivals.responder = KDZ_FAILED;

@@ -107,10 +107,11 @@ bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_benc
     return find(benches, (struct word){bench->name, length}) != bench;
 }
 
-/* Which keys a line has given: a bit for each parameter, then three for the runner's own. */
+/* Which keys a line has given: a bit for each parameter, then those of the runner's own. */
 #define SEEN_ID (1u << KDZ_PARAMS_MAX)
 #define SEEN_SAMPLES (1u << (KDZ_PARAMS_MAX + 1))
 #define SEEN_ARRIVALS (1u << (KDZ_PARAMS_MAX + 2))
+#define SEEN_STATE (1u << (KDZ_PARAMS_MAX + 3)) /* the first one */
 
 static bool number_in(struct kdz_plan_line *out, struct word pair, struct word digits,
                       const uint32_t bounds[2], uint32_t *value)
@@ -164,6 +165,23 @@ static bool take_param(struct kdz_plan_line *out, struct kdz_point *point, struc
                      &point->value[i]);
 }
 
+/* The threads of the state that a key names; NULL if it names none. */
+static uint32_t *threads_of(struct kdz_plan_line *out, struct word key)
+{
+    static const char *const names[KDZ_STATES] = {
+        [KDZ_STATE_SLEEPERS] = "state.sleepers",
+        [KDZ_STATE_WAKING] = "state.waking",
+        [KDZ_STATE_READY] = "state.ready",
+    };
+
+    for (size_t i = 0; i < KDZ_STATES; i++) {
+        if (kdz_text_is(key.first, key.length, names[i])) {
+            return &out->threads[i];
+        }
+    }
+    return NULL;
+}
+
 static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct word pair,
                      uint32_t *seen)
 {
@@ -171,8 +189,10 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     static const uint32_t ids[] = {0, UINT16_MAX - 1u};
     static const uint32_t counts[] = {1, UINT32_MAX};
     static const uint32_t switches[] = {0, 1};
+    static const uint32_t state[] = {0, KDZ_STATE_THREADS};
     struct word key = {pair.first, 0};
     struct word given;
+    uint32_t *threads;
     uint32_t value = 0;
     uint32_t bit = 0;
     bool taken = true;
@@ -184,6 +204,7 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         return refuse_with(out, pair, ": key=value expected");
     }
     given = (struct word){pair.first + key.length + 1, pair.length - key.length - 1};
+    threads = threads_of(out, key);
     if (kdz_text_is(key.first, key.length, "id")) {
         bit = SEEN_ID;
         taken = number_in(out, pair, given, ids, &value);
@@ -196,6 +217,9 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         bit = SEEN_ARRIVALS;
         taken = number_in(out, pair, given, switches, &value);
         out->arrivals = taken && value != 0;
+    } else if (threads != NULL) {
+        bit = SEEN_STATE << (threads - out->threads);
+        taken = number_in(out, pair, given, state, threads);
     } else if (point->bench != NULL) { /* an unknown benchmark is what gets reported */
         taken = take_param(out, point, key, given, &bit);
     }
@@ -234,6 +258,9 @@ static bool read_point(const char *at, const struct kdz_benches *benches, struct
     if ((seen & SEEN_SAMPLES) == 0) {
         return refuse_with(out, name, ": `samples=` is missing");
     }
+    if (seen >= SEEN_STATE && !out->arrivals) {
+        return refuse_with(out, name, ": a state needs `arrivals=1`");
+    }
     return true;
 }
 
@@ -255,6 +282,9 @@ void kdz_plan_read(const char *line, const struct kdz_benches *benches, struct k
     out->name_length = name.length;
     out->reason[0] = '\0';
     out->arrivals = false;
+    for (size_t i = 0; i < KDZ_STATES; i++) {
+        out->threads[i] = 0;
+    }
     point->bench = NULL;
     point->samples = 0;
     if (name.length == 0 || name.first[0] == '#') {

@@ -126,7 +126,7 @@ static void measure(void)
     session.explanation = NULL;
     status = bench->setup != NULL ? bench->setup(&point) : KDZ_OK;
     if (status == KDZ_OK && parsed.arrivals) {
-        status = kdz_arrivals_begin(&point);
+        status = kdz_arrivals_begin(&point, parsed.threads);
     }
     if (status == KDZ_OK) {
         (void)kdz_stamp(KDZ_MARK_RECORD_OPEN | point.id);
@@ -134,7 +134,7 @@ static void measure(void)
         (void)kdz_stamp(KDZ_MARK_RECORD_CLOSE | point.id);
     }
     if (parsed.arrivals) {
-        kdz_arrivals_end();
+        kdz_arrivals_end(&point);
     }
     if (bench->teardown != NULL) {
         bench->teardown(&point);

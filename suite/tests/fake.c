@@ -143,6 +143,17 @@ uint32_t kdz_tick_hz(void)
     return 1000;
 }
 
+uint32_t kdz_tick_now(void)
+{
+    return 7;
+}
+
+kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)
+{
+    *wake += period_ticks;
+    return KDZ_OK;
+}
+
 /* Counts down, as TOPPERS does, and below zero, as none does: signed numbers have to travel. */
 int32_t kdz_rank_native(uint8_t rank)
 {

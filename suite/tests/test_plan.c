@@ -52,6 +52,26 @@ static void test_an_interrupt_may_arrive_where_the_line_says_so(void **state)
     assert_false(read.arrivals);
 }
 
+static void test_a_state_has_its_threads_where_an_interrupt_may_arrive(void **state)
+{
+    (void)state;
+    assert_int_equal(kind_of("itc/queue id=3 state.ready=8 samples=4 arrivals=1 state.sleepers=2"),
+                     KDZ_PLAN_POINT);
+    assert_int_equal(read.threads[KDZ_STATE_SLEEPERS], 2);
+    assert_int_equal(read.threads[KDZ_STATE_WAKING], 0);
+    assert_int_equal(read.threads[KDZ_STATE_READY], 8);
+    assert_int_equal(kind_of("itc/queue id=3 arrivals=1 samples=4"), KDZ_PLAN_POINT);
+    assert_int_equal(read.threads[KDZ_STATE_READY], 0);
+    expect_refused("itc/queue id=3 samples=4 state.waking=1",
+                   "`itc/queue`: a state needs `arrivals=1`");
+    expect_refused("itc/queue id=3 samples=4 arrivals=1 state.waking=9",
+                   "`state.waking=9`: from 0 to 8");
+    expect_refused("itc/queue id=3 samples=4 arrivals=1 state.waking=1 state.waking=1",
+                   "`state.waking`: given twice");
+    expect_refused("itc/queue id=3 samples=4 arrivals=1 state.asleep=1",
+                   "`state.asleep`: no such parameter of this benchmark");
+}
+
 static void test_of_one_name_the_later_benchmark_counts(void **state)
 {
     (void)state;
@@ -169,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_point_has_its_values_and_the_rest_by_default),
         cmocka_unit_test(test_an_interrupt_may_arrive_where_the_line_says_so),
+        cmocka_unit_test(test_a_state_has_its_threads_where_an_interrupt_may_arrive),
         cmocka_unit_test(test_of_one_name_the_later_benchmark_counts),
         cmocka_unit_test(test_a_word_is_its_place_among_the_words),
         cmocka_unit_test(test_a_name_is_taken_whole),
