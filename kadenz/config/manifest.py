@@ -36,6 +36,8 @@ MISSES = ("icache-misses", "dcache-misses")
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
+# Conditions of such a record: how many threads more the kernel holds, by what they do.
+STATES = ("sleepers", "waking", "ready")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.
 Count = Annotated[int, Meta(ge=0)]
