@@ -20,6 +20,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
 if TYPE_CHECKING:
     from kadenz.config.manifest import Instrument
     from kadenz.lab.job import Result
+    from kadenz.lab.states import State
 
 _OPTIONS = (
     click.argument(
@@ -36,7 +37,7 @@ _OPTIONS = (
     ),
     timeout_option,
     click.option("--fresh", is_flag=True, help="Take nothing from the store: execute everything."),
-    click.option("--json", "as_json", is_flag=True, help="One JSON array on standard output."),
+    click.option("--json", "as_json", is_flag=True, help="JSON on standard output."),
     any_image_options,
 )
 
@@ -115,10 +116,11 @@ def record(
     defaults: Mapping[str, Any] | None = None,
     profiled: bool = False,
     traced: bool = False,
-    arriving_step: int = 0,
+    arriving_step: int = 1,
+    states: Sequence[State] = (),
 ) -> Recorded:
-    """Measures the benchmarks; `instruments` has the targets of each. `arriving_step`: with an
-    interrupt in each `arriving_step` cycles of the last sample; 0: with none."""
+    """Measures the benchmarks; `instruments` has the targets of each. In each of `states`, if there
+    are any, with an interrupt in every `arriving_step` cycles of the last sample."""
     from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
     from kadenz.lab.preparing import Request
@@ -126,9 +128,10 @@ def record(
 
     output, _ = lab_defaults(asked.output, None)
     overrides = {**(defaults or {}), **overrides_of(asked.settings)}
-    arriving = None
-    if arriving_step:
-        arriving = Arriving(sample=int(overrides["samples"][0]) - 1, step=arriving_step)
+    arriving = [
+        Arriving(sample=int(overrides["samples"][0]) - 1, step=arriving_step, state=state)
+        for state in states
+    ]
     wanted = partial(
         Request,
         overrides=overrides,

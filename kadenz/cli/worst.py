@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kadenz.cli.option_groups import GroupedCommand, simulated_core_options
-from kadenz.cli.recording import Asked, print_json, record, recording_options
+from kadenz.cli.option_groups import GroupedCommand, declared, simulated_core_options
+from kadenz.cli.output import write_json
+from kadenz.cli.recording import Asked, record, recording_options
+from kadenz.lab.states import OPTION, states_of
 
 if TYPE_CHECKING:
     from kadenz.analysis import RunResult
@@ -23,6 +25,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
 )
 @simulated_core_options
+@declared(OPTION, "States of the kernel")
 @click.option(
     "--step",
     type=click.IntRange(min=1),
@@ -35,7 +38,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     is_flag=True,
     help="Follow the worst arrival and a typical one, function by function.",
 )
-def worst(step: int, why: bool, **values: Any) -> int:
+def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: Any) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
     A SERVICE is a benchmark: every cycle between its two stamps is an arrival. Before each, the
@@ -50,13 +53,15 @@ def worst(step: int, why: bool, **values: Any) -> int:
         --target freertos/ibex@rtl --why
     kadenz worst critical/queue-send --target freertos/ibex@rtl \\
         --wait-states rom=0,4
+    kadenz worst critical/sleep --target freertos/ibex@rtl \\
+        --state waking=0,1,2,4,8
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
     from kadenz.cli.tables import write_table
     from kadenz.report.labels import labelled
     from kadenz.report.summary import run_summary
-    from kadenz.report.worst import table_of_arrivals
+    from kadenz.report.worst import sweep_rows, table_of_arrivals, tables_of_states
     from kadenz.store import read_run
 
     asked = Asked.of(values)
@@ -66,13 +71,15 @@ def worst(step: int, why: bool, **values: Any) -> int:
         defaults={"samples": [_SAMPLES]},
         profiled=why,
         arriving_step=step,
+        states=states_of(state),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
+    named = labelled(results)
     if asked.as_json:
-        print_json([run_summary(result) for result in results])
+        runs = [run_summary(result) for result in results]
+        write_json({"runs": runs, "states": sweep_rows(named)})
     else:
-        table = table_of_arrivals(labelled(results))
-        if table is not None:
+        for table in filter(None, (table_of_arrivals(named), *tables_of_states(named))):
             write_table(console(), table)
     if why:
         _write_why(results, shown=not asked.as_json)

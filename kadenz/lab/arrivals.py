@@ -16,23 +16,27 @@ from kadenz.targets.arrivals import Arrivals, Asked
 
 @dataclass(frozen=True)
 class EveryArrival(Condition):
-    """An interrupt in every cycle of one sample, or in one of several."""
+    """An interrupt in every cycle of one sample, or in one of several, in one state."""
 
     asked: Asked
 
     @property
     def entries(self) -> tuple[ConditionEntry, ...]:
-        """Kind `arrivals`: in the image a thread waits that no other run has."""
+        """Kind `arrivals`: in the image a thread waits that no other run has; then the state."""
         step = self.asked.step
         each = "every cycle" if step == 1 else f"one cycle in {step}"
         label = "every arrival" if step == 1 else f"one arrival in {step}"
         value = f"{each} of sample {self.asked.sample + 1}"
-        return (ConditionEntry(kind="arrivals", value=value, label=label, usual="none"),)
+        held = (
+            ConditionEntry(kind=name, value=str(threads), usual="0")
+            for name, threads in self.asked.state
+        )
+        return ConditionEntry(kind="arrivals", value=value, label=label, usual="none"), *held
 
     @property
     def suffix(self) -> str:
-        """What a run folder ends in: `-worst`."""
-        return "-worst"
+        """What a run folder ends in: `-worst-sleepers4`."""
+        return "-worst" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""

@@ -18,7 +18,6 @@ from kadenz.config.params import IN_TICKS, PERIOD, Value, number, period_us
 from kadenz.config.target_name import TargetName
 from kadenz.config.toml import did_you_mean, nearest
 from kadenz.errors import ConfigError, UsageError
-from kadenz.targets.arrivals import ARRIVE
 from kadenz.wire.messages import Bench
 
 # Records 0 to 9 are the clock's (rule 4), so that a campaign's points have the same numbers, and
@@ -48,13 +47,13 @@ class Point:
     cold: int = 0
     params: Mapping[str, Value] = field(default_factory=dict)
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
-    arrivals: bool = False  # an interrupt may arrive at any moment of its samples
+    arrivals: tuple[str, ...] = ()  # keys: an interrupt may arrive at any moment of its samples
 
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
         fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]
-        fields += [ARRIVE] if self.arrivals else []
-        return " ".join(fields + [f"{name}={value}" for name, value in self.params.items()])
+        fields += [*self.arrivals, *(f"{name}={value}" for name, value in self.params.items())]
+        return " ".join(fields)
 
 
 def concerns(benchmark: Benchmark, target: TargetName) -> bool:

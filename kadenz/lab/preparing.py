@@ -83,7 +83,7 @@ class Request:
     call: CallEntry | None = None  # that a later call can resume
     profiled: bool = False  # with a profile of each record
     traced: bool = False  # with a timeline of each record
-    arriving: Asked | None = None  # a sample with an interrupt in every cycle of it
+    arriving: Sequence[Asked] = ()  # a sample with an interrupt in every cycle of it, by state
     fresh: bool = False  # nothing is taken from the store of values
 
     @property
@@ -115,7 +115,7 @@ def check(request: Request) -> None:
             check_profiled(name, instrument)
         if request.traced:
             check_traced(name, instrument)
-        if request.arriving is not None:
+        if request.arriving:
             check_arrivals(name, instrument)
     for name in request.targets:
         check_tools(name)
@@ -158,11 +158,12 @@ def prepare(request: Request, progress: Progress, stop: threading.Event) -> list
 
 def _variants(request: Request, progress: Progress) -> list[_Variant]:
     """Every combination; an image that several share is built once."""
-    arrivals = () if request.arriving is None else (EveryArrival(request.arriving),)
+    arrivals: list[tuple[Condition, ...]] = [(EveryArrival(each),) for each in request.arriving]
     asked = [
-        (instrument, name, conditions + arrivals)
+        (instrument, name, conditions + arrival)
         for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
+        for arrival in arrivals or [()]
     ]
     variants: list[_Variant] = []
     for instrument, name, conditions in asked:
@@ -338,7 +339,8 @@ def _points(job: Job, request: Request) -> list[Point]:
         for point in points:
             check_window(point.bench, window_us(job, point))
     if job.setup.arriving is not None:
-        points = [replace(point, arrivals=True, cold=0) for point in points]
+        keys = job.setup.arriving.keys
+        points = [replace(point, arrivals=keys, cold=0) for point in points]
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)
     board = inventory.board(job.name.board).tier.board

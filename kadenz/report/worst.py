@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worst arrival of an interrupt in each service: a table over runs of `kadenz worst`, and why
-it is the worst."""
+"""The worst arrival of an interrupt in each service: a table over runs of `kadenz worst`, how it
+grows with what the kernel holds, and why it is the worst."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any
 
 from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis.growth import Growth, StateSweep, state_sweeps
 from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
+from kadenz.analysis.units import Unit
 from kadenz.config.profile import LaneProfile, Profile, ViewEntry
 from kadenz.report import digits, labels
 from kadenz.report.flames import place_of
@@ -34,7 +38,8 @@ def table_of_arrivals(runs: Named) -> Table | None:
     if not shown:
         return None
     unit = shown[0][1].unit
-    partial = [f"{record.bench}: {each.coverage}." for _, record, each in shown if _is_cut(each)]
+    cut = [(record, each) for _, record, each in shown if not each.exhaustive]
+    partial = dict.fromkeys(f"{record.bench}: {each.coverage}." for record, each in cut)
     return Table.headed(
         _HEADS,
         name="worst",
@@ -45,10 +50,6 @@ def table_of_arrivals(runs: Named) -> Table | None:
             f"{EXHAUSTIVE}. A population has no confidence interval.",
         ),
     )
-
-
-def _is_cut(population: Population) -> bool:
-    return not population.exhaustive
 
 
 def _row(label: str, record: RecordResult, population: Population) -> tuple[Cell, ...]:
@@ -73,6 +74,67 @@ def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
         whole(extremes.phase),
         text_cell(extremes.function),
     )
+
+
+def tables_of_states(runs: Named) -> Iterator[Table]:
+    """For each state that was swept, the maximum of each service and lane at each value."""
+    for state, group in groupby(state_sweeps(runs), lambda sweep: sweep.state):
+        sweeps = list(group)
+        values = sorted({value for sweep in sweeps for value in sweep.most})
+        unit = sweeps[0].record.unit
+        yield Table.headed(
+            " | ".join(
+                ["Service | Run | Lane", *(f">{value}" for value in values), ">Worst at | Growth"]
+            ),
+            name=f"worst-{state}",
+            title=f"The maximum at each value of {state}, in {unit.label}",
+            rows=[
+                (
+                    *(text_cell(text) for text in (service_of(sweep.record), sweep.label)),
+                    text_cell(sweep.lane),
+                    *(figure(sweep.most.get(value), unit) for value in values),
+                    text_cell("") if len({*sweep.most.values()}) == 1 else whole(sweep.worst),
+                    text_cell(_law(sweep.growth, unit)),
+                )
+                for sweep in sweeps
+            ],
+        )
+
+
+def _law(growth: Growth, unit: Unit) -> str:
+    """ "linear: +12 cycles each, within 3"."""
+    off = digits.figure(growth.deviation, unit)
+    within = f", within {off}" if growth.deviation else ""
+    match growth.law:
+        case "linear":
+            sign = "+" if growth.each > 0 else ""
+            return f"linear: {sign}{digits.figure(growth.each, unit)} {unit.label} each{within}"
+        case "neither":
+            return f"neither: up to {off} {unit.label} off a line"
+        case law:
+            return f"{law}{within}"
+
+
+def sweep_rows(runs: Named) -> list[dict[str, Any]]:
+    """The same as plain rows, figures in the unit of their record."""
+    return [_sweep_row(sweep) for sweep in state_sweeps(runs)]
+
+
+def _sweep_row(sweep: StateSweep) -> dict[str, Any]:
+    unit, growth = sweep.record.unit, sweep.growth
+    return {
+        "state": sweep.state,
+        "bench": sweep.record.bench,
+        "params": dict(sweep.record.params),
+        "run": sweep.label,
+        "lane": sweep.lane,
+        "unit": unit.label,
+        "max": {str(value): unit.figure(most) for value, most in sorted(sweep.most.items())},
+        "worst": sweep.worst,
+        "growth": growth.law or None,
+        "each": unit.figure(growth.each),
+        "deviation": unit.figure(growth.deviation),
+    }
 
 
 def tables_of_why(label: str, run: RunResult, profiles: Sequence[Profile]) -> list[Table]:

@@ -18,6 +18,7 @@ from kadenz.errors import TargetFailed
 from kadenz.targets.scope import HANDLED, RESPONDED
 
 ARRIVE = "arrivals=1"  # of a point in a plan
+_STATE = "state."  # before the name of a state, there
 _MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
 _MAGIC, _VERSION = b"KDZARRIV", 1
 _HEADER = np.dtype(
@@ -47,7 +48,7 @@ _ENDS = {
 @dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
-    lock, which rows show, 0 for none.
+    lock, which rows show, 0 for none; and the threads that the kernel holds meanwhile, by state.
 
     Or one arrival, in cycle `only`, that is followed from its request to the mark of the lane
     `until`.
@@ -58,6 +59,12 @@ class Asked:
     lock: int = 0
     only: int = 0
     until: str = ""
+    state: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Of a point in a plan, for the image."""
+        return ARRIVE, *(f"{_STATE}{name}={threads}" for name, threads in self.state)
 
     def arguments(self, file: str) -> list[str]:
         """Of the bench, which writes `file`."""

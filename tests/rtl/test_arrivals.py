@@ -16,14 +16,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from kadenz.analysis import analyse
+from kadenz.analysis.growth import Growth, state_sweeps
 from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import Population
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
 from kadenz.config.manifest import ARRIVALS, RecordEntry
 from kadenz.config.target_name import parse_target
-from kadenz.errors import UsageError
+from kadenz.errors import EXIT_FAILED, UsageError
 from kadenz.lab.execution import default_setup, image_of
+from kadenz.report.labels import labelled
 from kadenz.store import Run
 from kadenz.store.profiles import read_profiles
 from kadenz.targets import rtl_core, scope
@@ -264,10 +267,67 @@ def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path:
 def test_json_has_the_populations(tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, "--target", IBEX, "--json", "--output", str(tmp_path))
     assert answer.return_value == 0, answer.output
-    (run,) = json.loads(answer.stdout[answer.stdout.index("[\n") :])  # behind the progress
+    shown = json.loads(answer.stdout[answer.stdout.index("{\n") :])  # behind the progress
+    (run,) = shown["runs"]
     arrivals = [row["arrivals"] for row in run["records"] if "arrivals" in row]
     assert arrivals and {"tried", "handler", "task"} <= arrivals[0].keys()
     assert arrivals[0]["task"]["worst_cycle"] >= 1
+    assert shown["states"] == []
+
+
+def test_a_state_that_holds_nothing_more_is_none(tmp_path: Path) -> None:
+    empty = ("--state", "sleepers=0,ready=0", "--state", "waking=0")
+    (none,) = worst(tmp_path / "none", GIVE, "--target", IBEX)
+    (run,) = worst(tmp_path / "empty", GIVE, "--target", IBEX, *empty)
+    assert run.path.name.endswith("-worst-sleepers0-ready0-waking0")
+    expected, values = curve(none, GIVE), curve(run, GIVE)
+    assert [of.tobytes() for of in values.values()] == [of.tobytes() for of in expected.values()]
+
+
+def growths(runs: Sequence[Run]) -> dict[str, Growth]:
+    """The law of the maxima of a single service over a single state, by lane."""
+    sweeps = state_sweeps(labelled([analyse(run) for run in runs]))
+    return {sweep.lane: sweep.growth for sweep in sweeps}
+
+
+def test_each_thread_that_a_tick_wakes_delays_the_handler_by_as_much(tmp_path: Path) -> None:
+    """The tick's interrupt moves all of them with interrupts off."""
+    runs = worst(tmp_path, "critical/sleep", "--target", IBEX, "--state", "waking=0,1,2")
+    laws = growths(runs)
+    assert laws["handler"].law == "linear" and laws["handler"].deviation == 0
+    assert laws["handler"].each > 50
+    assert laws["task"].law != "constant"
+
+
+def test_each_sleeper_lengthens_the_walk_to_a_later_time_out(tmp_path: Path) -> None:
+    """FreeRTOS's timer task waits for a timer that is due after the sleepers."""
+    runs = worst(tmp_path, "critical/timer-start", "--target", IBEX, "--state", "sleepers=0,1,2")
+    laws = growths(runs)
+    assert laws["task"].law == "linear" and laws["task"].each > 0 == laws["task"].deviation
+    assert laws["handler"] == Growth("constant", 0.0, 0.0)
+
+
+def test_ready_threads_never_run_or_the_record_is_invalid(tmp_path: Path) -> None:
+    answer = kadenz(
+        *("worst", GIVE, "critical/sleep", "--target", IBEX, "--state", "ready=8"),
+        *("--set", "waiter=0", "--output", str(tmp_path)),
+    )
+    (run,) = find_runs([tmp_path])
+    assert answer.return_value == EXIT_FAILED
+    assert record_of(run, GIVE).status == "ok" and population(run, GIVE).exhaustive
+    asleep = record_of(run, "critical/sleep")
+    assert asleep.status == "invalid" and "was to stay ready ran" in asleep.reason
+
+
+def test_threads_without_room_fail_the_record(tmp_path: Path) -> None:
+    answer = kadenz(
+        *("worst", GIVE, "--target", IBEX, "--state", "sleepers=8,waking=8,ready=8"),
+        *("--output", str(tmp_path)),
+    )
+    (run,) = find_runs([tmp_path])
+    record = record_of(run, GIVE)
+    assert answer.return_value == EXIT_FAILED and record.status == "failed"
+    assert record.reason == "the kernel has no room for a thread of the state, or refuses it"
 
 
 @pytest.mark.parametrize("waits", ["rom=0", "rom=4"])

@@ -12,7 +12,7 @@ from kadenz.report.sections import Block, Fold, Picture, Section, Text
 from kadenz.report.svg.arrivals import NARROW, WIDTH, arrivals_picture
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.views import Report
-from kadenz.report.worst import service_of, table_of_arrivals
+from kadenz.report.worst import service_of, table_of_arrivals, tables_of_states
 
 PLACE = 25
 _LEAD = (
@@ -33,7 +33,7 @@ def sections(report: Report) -> Iterator[Section]:
         for record in run.records
         if (shown := record.structure(Population)) is not None
     ]
-    blocks: tuple[Block, ...] = (Text(_LEAD), table)
+    blocks: tuple[Block, ...] = (Text(_LEAD), table, *tables_of_states(report.runs))
     if report.shows("no histograms"):
         blocks += tuple(pictures[:_OPEN])
         if rest := tuple(pictures[_OPEN:]):
