@@ -12,6 +12,7 @@ from kadenz.cli.option_groups import GroupedCommand
 from kadenz.cli.output import write_json
 from kadenz.cli.recording import Asked, record, recording_options
 from kadenz.errors import KadenzError
+from kadenz.lab.states import states_of
 
 if TYPE_CHECKING:
     from kadenz.analysis import RecordResult, RunResult
@@ -63,7 +64,7 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
         asked,
         {"scope": asked.targets},
         defaults={"samples": [_SAMPLES]},
-        arriving_step=1,
+        states=states_of({}),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
     rows = [
