@@ -43,10 +43,10 @@ class Loop(Generic[N]):
 
 
 def longest(
-    costs: Mapping[tuple[N, N], int], start: N, end: N, rounds: Callable[[N], int | None]
+    costs: Mapping[tuple[N, N], int], start: N, end: N, rounds: Callable[[Loop[N]], int | None]
 ) -> Longest[N] | None:
     """The longest way from `start` to `end` over edges with costs of 0 or more; None if there is
-    none. `rounds` gives, by its first node, how often a loop's first node is executed for an entry.
+    none. `rounds` gives how often the first node of a loop is executed for an entry.
 
     Raises Unbounded for a loop without such a number, and for one with several entries.
     """
@@ -64,7 +64,7 @@ def longest(
     for column, (origin, target) in enumerate(edges):
         entries += [(nodes[target], column, 1), (nodes[origin], column, -1)]
     for loop in loops(edges):
-        most = rounds(loop.header)
+        most = rounds(loop)
         if most is None:
             raise Unbounded(loop.header, "a loop has no bound")
         for column, (origin, target) in enumerate(edges):

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from kadenz.bounds.costs import Costs
 from kadenz.bounds.layout import Layout
-from kadenz.bounds.longest import Unbounded, longest
+from kadenz.bounds.longest import Loop, Unbounded, longest
 from kadenz.bounds.premises import Premises
 from kadenz.bounds.unfolding import Node, Unfolded
 from kadenz.config.kernel import ALL
@@ -210,9 +210,13 @@ class Sections:
                 parts[self._name(a)] += costs[a, b] * times
         return Section(way.cost if way else 0, begin, parts)
 
-    def _rounds(self, node: Node) -> int | None:
-        """How often a loop begins a round, by its first node."""
-        given = self._facts.loops.get(self._name(node))
+    def _rounds(self, loop: Loop[Node]) -> int | None:
+        """How often a loop begins a round. An entry for the loop that calls a function is before
+        the entry for all loops."""
+        function = self._name(loop.header)
+        inside = {self._name(node) for node in loop.nodes} - {function}
+        keys = [*(f"{function}/{name}" for name in inside), function]
+        given = next((self._facts.loops[key] for key in keys if key in self._facts.loops), None)
         if not isinstance(given, str):
             return given
         name, _, divisor = given.partition("/")

@@ -59,7 +59,8 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
     from kadenz.store import read_run
 
     asked = Asked.of(values)
-    premises = {name: Premises.of(parse_target(name), at_most) for name in asked.targets}
+    for name in asked.targets:  # before anything is measured
+        Premises.of(parse_target(name), at_most)
     recorded = record(
         asked,
         {"scope": asked.targets},
@@ -67,15 +68,16 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
         states=states_of({}),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
+    premises = [Premises.of(parse_target(run.target), at_most) for run in recorded.runs]
     rows = [
         row
-        for run, (label, result) in zip(recorded.runs, labelled(results), strict=True)
-        for row in _rows(label, run, result, premises[run.target])
+        for run, each, named in zip(recorded.runs, premises, labelled(results), strict=True)
+        for row in _rows(run, each, *named)
     ]
     if asked.as_json:
         write_json([as_data(row) for row in rows])
     elif rows:
-        quantities = [each.sentence for each in premises.values()]
+        quantities = [each.sentence for each in premises]
         write_table(console(), table_of_bounds(rows, quantities))
     code = recorded.exit_code()
     exceeded = [row.service for row in rows if row.exceeded]
@@ -87,7 +89,7 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
     return code
 
 
-def _rows(label: str, run: Result, result: RunResult, premises: Premises) -> list[Row]:
+def _rows(run: Result, premises: Premises, label: str, result: RunResult) -> list[Row]:
     """A row for each service of a run that has arrivals: its points are states of one service."""
     from kadenz.analysis.structures.population import Population
     from kadenz.bounds.latency import Latencies

@@ -14,7 +14,7 @@ Costs = dict[tuple[str, str], int]
 
 
 def cost(costs: Costs, rounds: Mapping[str, int] | None = None) -> int | None:
-    way = longest(costs, "start", "end", (rounds or {}).get)
+    way = longest(costs, "start", "end", lambda loop: (rounds or {}).get(loop.header))
     return None if way is None else way.cost
 
 
