@@ -48,11 +48,13 @@ class Latencies:
         costs = Costs(premises.model.name, layout.vectors)
         self._sections = Sections(self.code, layout, costs, premises)
 
-    def of(self, service: str, met: Collection[int]) -> Bounds:
-        """Of a benchmark. `met`: an address in each function that its sample executed."""
+    def of(self, service: str, met: Collection[int], *, tick: bool = False) -> Bounds:
+        """Of a benchmark. `met`: an address in each function that its sample executed. `tick`: a
+        tick of the kernel may come in it; it is part of the bound if the sample had one, too."""
         functions = {self.code.function_at(address) for address in met}
-        tick = bool(functions & self._only_in_ticks())
+        tick = tick or bool(functions & self._only_in_ticks())
         try:
+            self._check(service, functions)
             each = _Service(self._sections, self._roots(functions, self._never(service, tick=tick)))
             request = self.request(met)
             handler = each.handler(request, tick=tick)
@@ -66,6 +68,17 @@ class Latencies:
         except Refused as refused:
             return Bounds(handler, str(refused), tick)
 
+    def _check(self, service: str, functions: Collection[Function]) -> None:
+        """Refuses a service that executed what its kernel declares as never reached."""
+        declared = self._declared(service)
+        for function in functions:
+            if plain(function.name) in declared:
+                raise Refused(f"{function.name} was executed, and [bound] says that it never is")
+
+    def _declared(self, service: str) -> set[str]:
+        facts = self.premises.facts.never
+        return {n.function for n in facts if any(fnmatch(service, glob) for glob in n.services)}
+
     def request(self, met: Collection[int]) -> int:
         """Cycles from the request to the vector with interrupts on, at most."""
         functions = {self.code.function_at(address) for address in met}
@@ -78,13 +91,8 @@ class Latencies:
 
     def _never(self, service: str, *, tick: bool) -> set[str]:
         """Names of functions that are on no way."""
-        never = {
-            each.function
-            for each in self.premises.facts.never
-            if any(fnmatch(service, glob) for glob in each.services)
-        }
         ticks = set() if tick else self._only_in_ticks()
-        return never | {plain(function.name) for function in ticks}
+        return self._declared(service) | {plain(function.name) for function in ticks}
 
     def _only_in_ticks(self) -> set[Function]:
         sections = self._sections
@@ -98,11 +106,10 @@ class Latencies:
         for cause in (CALL, SOFTWARE, TIMER):
             covered |= sections.functions(sections.trap(cause))
         for function in sorted(functions, key=lambda each: (each.part != "port", each.start)):
-            if function in covered or function.part in _OPEN:
+            if function.part in _OPEN or (function in covered and function.part != "port"):
                 continue
             root = sections.unfolded(function.start, never)
-            for node, why in root.open.items():
-                raise Refused(f"{sections.place(node)}: {why}")
+            sections.check_root(root)
             covered |= sections.functions(root)
             roots.append(root)
         return roots
@@ -116,13 +123,15 @@ class _Service:
 
     def handler(self, request: int, *, tick: bool) -> Section:
         """`request`: from the request to the vector with interrupts on."""
-        waits = self._masked(tick=tick).then("the request", request)
+        waits = self._masked(request, tick=tick).then("the request", request)
         return waits.then("the handler", self._sections.to_handler)
 
     def task(self, request: int, *, tick: bool) -> Section:
         """The interrupt is served behind a section, or in one in which the scheduler is locked."""
         sections = self._sections
-        served = self._masked(tick=tick).then("the interrupt", sections.exception(SOFTWARE))
+        served = self._masked(request, tick=tick).then(
+            "the interrupt", sections.exception(SOFTWARE)
+        )
         locked = max(map(self._locked, self._roots), default=Section())
         if locked.cycles:
             locked = locked.then("the interrupt", sections.exception(SOFTWARE, locked=True))
@@ -130,18 +139,19 @@ class _Service:
         waits = max(served, locked).then("the request", request)
         if tick:
             ticks = [sections.exception(TIMER, locked=locked) for locked in (False, True)]
-            waits = waits.then("the tick", max(ticks))
+            waits = waits.then("the tick", request + max(ticks))
         return waits.then("the thread", sections.to_statement)
 
-    def _masked(self, *, tick: bool) -> Section:
+    def _masked(self, request: int, *, tick: bool) -> Section:
         """The longest section with interrupts off."""
         sections = [self._sections.through(root, lambda node: node.masked) for root in self._roots]
-        causes = [CALL] * any(root.traps for root in self._roots) + [TIMER] * tick
-        behind = self._sections.behind_switch if causes else 0
-        sections += [
-            Section().then("an exception", self._sections.exception(cause) + behind)
-            for cause in causes
-        ]
+        kernel = self._sections
+        if any(root.traps for root in self._roots):
+            call = kernel.raised + kernel.exception(CALL) + kernel.behind_switch
+            sections.append(Section().then("an exception", call))
+        if tick:
+            timer = request + kernel.exception(TIMER) + kernel.behind_switch
+            sections.append(Section().then("the tick", timer))
         return max(sections, default=Section())
 
     def _locked(self, root: Unfolded) -> Section:

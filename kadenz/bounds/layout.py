@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,10 +44,12 @@ class Layout:
         addresses = {name: start for start, _, name in elf.functions}
         gp = _executed(code, elf.entry, "gp", 0)
         base = _executed(code, addresses.get(_TAKES_TRAPS, 0), "mtvec", gp)
+        lock = premises.kernel.scheduler_lock
+        counts = Counter(symbol.name for symbol in elf.symbols)
+        for name in (*per_thread, *([lock] if lock else [])):
+            if counts[name] != 1:
+                raise _lacks(elf, f"{counts[name]} variables {name}, which kernel.toml names")
         variables = {symbol.name: symbol.address for symbol in elf.symbols}
-        unknown = [name for name in per_thread if name not in variables]
-        if unknown:
-            raise _lacks(elf, f"no variable {unknown[0]}, which kernel.toml names")
         parts = _functions(elf, code)
         if not {"handle", "respond"} <= set(parts):
             raise _lacks(elf, f"no handler of {_ARRIVALS}")
@@ -55,7 +58,7 @@ class Layout:
             vectored=bool(base & _VECTORED),
             global_pointer=gp,
             marker=marker_address(elf.path),
-            lock=variables.get(premises.kernel.scheduler_lock, 0),
+            lock=variables[lock] if lock else 0,
             per_thread=tuple(variables[name] for name in per_thread),
             handler=parts["handle"],
             responder=parts["respond"],
@@ -75,6 +78,8 @@ class Layout:
         """The nodes that store a mark."""
         nodes = set()
         for node, state in unfolded.states.items():
+            if node in unfolded.open:
+                continue
             instruction = unfolded.instruction(node)
             if instruction.kind == "store" and stored(instruction, state) == (self.marker, mark):
                 nodes.add(node)

@@ -4,9 +4,10 @@
 A value is known, or it is an offset from an address that is not, or it is unknown. Memory is known
 where the caller names words, and on the stack. Two ways that meet leave what both agree on.
 
-A store through an unknown pointer is taken not to meet the stack's slots of saved registers, nor
-the named words: the compiler's code keeps its registers, and the kernel's counters are written by
-name. Encodings and names of instructions: The RISC-V Instruction Set Manual, volumes I and II.
+Of the stack only the slots of saved registers (ra, s0 to s11) are known. A store through an unknown
+pointer is taken to meet neither these nor the named words: the compiler's code keeps its registers,
+and the kernel's counters are written by name. Encodings and names of instructions: The RISC-V
+Instruction Set Manual, volumes I and II.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _NAMES = (
 )
 _REGISTER = {name: number for number, name in enumerate(_NAMES.split())}
 _RA, _SP, _GP = _REGISTER["ra"], _REGISTER["sp"], _REGISTER["gp"]
-_KEPT = {"zero", "sp", "gp", "tp", *(f"s{number}" for number in range(12))}
+_SAVED = {"ra", *(f"s{number}" for number in range(12))}
+_KEPT = {"zero", "sp", "gp", "tp", *_SAVED} - {"ra"}
 _SYMBOL = re.compile(r"\s*<[^>]*>")
 _MEMORY = re.compile(r"(-?\d+)\((\w+)\)")
-_NO_RESULT = {"nop", "fence", "fence.i", "wfi", "unimp", "ecall", "ebreak", "mret"}
+_NO_RESULT = {"nop", "fence", "fence.i", "wfi"}
 
 
 class Place(NamedTuple):
@@ -40,7 +42,13 @@ class Place(NamedTuple):
     offset: int
 
 
-Value = int | Place | None  # None: unknown
+class Enabled(NamedTuple):
+    """A copy of mstatus, of which only MIE is known: 0 or 8."""
+
+    bit: int
+
+
+Value = int | Place | Enabled | None  # None: unknown
 
 
 class State(NamedTuple):
@@ -88,9 +96,23 @@ class State(NamedTuple):
         )
         return self._replace(registers=registers)
 
+    def returning(self) -> State:
+        """Behind a return: what lies below the stack's end is no more."""
+        end = self.registers[_SP]
+        if not isinstance(end, Place):
+            return self
+        memory = {
+            place: value
+            for place, value in self.memory.items()
+            if not isinstance(place, Place) or place >= end
+        }
+        return self._replace(memory=memory)
+
     def storing(self, address: Value, value: Value) -> State:
         """With a word of memory that was written. Of other words than the named nothing is kept."""
-        if address is None or (isinstance(address, int) and address not in self.memory):
+        if isinstance(address, int) and address not in self.memory:
+            return self
+        if not isinstance(address, int | Place):
             return self
         return self._replace(memory={**self.memory, address: value})
 
@@ -169,7 +191,10 @@ def _computed(instruction: Instruction, name: str, operands: list[str], state: S
     if instruction.kind == "store":
         place = _address(operands[1], state) if len(operands) == 2 else None
         if name == "sw":
-            return state.storing(place, state.read(operands[0]))
+            saves = isinstance(place, int) or operands[0] in _SAVED
+            return state.storing(place, state.read(operands[0]) if saves else None)
+        if name.startswith(("amo", "sc.")):  # they also have a result
+            return state.writing(operands[0], None)
         return state.storing(_of_word(place), None)
     if name in _NO_RESULT or not operands:
         return state
@@ -179,16 +204,22 @@ def _computed(instruction: Instruction, name: str, operands: list[str], state: S
 def _result(instruction: Instruction, name: str, operands: list[str], state: State) -> Value:
     if instruction.kind == "load":
         place = _address(operands[1], state)
-        return state.memory.get(place) if name == "lw" and place is not None else None
+        known = state.memory if name == "lw" else {}
+        return known.get(place) if isinstance(place, int | Place) else None
     if name in ("lui", "auipc"):
         upper = int(operands[1], 0) << 12
         return (upper + (instruction.address if name == "auipc" else 0)) & _BITS
     if name in ("mv", "li"):
         return state.read(operands[1])
     values = [state.read(text) for text in operands[1:]]
-    name = name.removesuffix("i")
+    return _arithmetic(name.removesuffix("i"), values)
+
+
+def _arithmetic(name: str, values: list[Value]) -> Value:
     if name == "add":
         return added(values[0], values[1])
+    if name == "and" and isinstance(values[0], Enabled) and values[1] == MIE:
+        return values[0].bit
     compute = _COMPUTED.get(name)
     if compute is None or not all(isinstance(value, int) for value in values):
         return None
@@ -216,7 +247,7 @@ def _of_word(address: Value) -> Value:
     """The word that holds a byte; the stack is aligned to words."""
     if isinstance(address, Place):
         return address._replace(offset=address.offset & ~3)
-    return address & ~3 if address is not None else None
+    return address & ~3 if isinstance(address, int) else None
 
 
 _TAKEN: dict[str, Callable[[int, int], bool]] = {
@@ -253,7 +284,7 @@ def _csr(
     register = operands[1] if reads else operands[0]
     after = state
     if reads:
-        known = {"mstatus": 0 if masked else MIE, "mcause": state.cause}
+        known: dict[str, Value] = {"mstatus": Enabled(0 if masked else MIE), "mcause": state.cause}
         after = state.writing(operands[0], known.get(register))
     ways = [masked]
     if register == "mstatus" and what:
@@ -263,6 +294,8 @@ def _csr(
 
 def _masks(what: str, value: Value, *, masked: bool) -> list[bool]:
     """Whether interrupts are off after a write, set or clear of mstatus: one, or both."""
+    if isinstance(value, Enabled):
+        value = value.bit
     if not isinstance(value, int):
         return {"w": [True, False], "s": sorted({masked, False}), "c": sorted({masked, True})}[what]
     switched = bool(value & MIE)

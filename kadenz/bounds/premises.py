@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,8 @@ from kadenz.errors import UsageError
 from kadenz.targets import timing_model
 from kadenz.targets.timing_model import Model
 
-_MOST = 1 << 20  # rounds of a loop
+_MOST = 1_000_000  # rounds of a loop
+_SHOWN = 40  # characters
 _EXAMPLE = "kadenz bound critical/semaphore-give --target freertos/ibex@rtl"
 
 
@@ -65,9 +67,10 @@ def _quantities(facts: BoundFacts, given: Sequence[str]) -> dict[str, int]:
                 f"--at-most {text}: no quantity `{name}` bounds a loop",
                 remedy=did_you_mean(name, sorted(values)),
             )
-        if not equals or not number.isdecimal() or not number.isascii():
+        if not equals or not re.fullmatch("[0-9]{1,7}", number) or int(number) > _MOST:
             raise UsageError(
-                f"--at-most {text}: expected a number, 0 or more", remedy=f"--at-most {name}=4"
+                f"--at-most {text[:_SHOWN]}: expected a number from 0 to {_MOST:,}",
+                remedy=f"--at-most {name}=4",
             )
-        values[name] = min(int(number), _MOST)
+        values[name] = int(number)
     return values

@@ -15,6 +15,7 @@ from kadenz.bounds.premises import Premises
 from kadenz.bounds.unfolding import Node, Unfolded
 from kadenz.config.kernel import ALL
 from kadenz.images.code import Code, Function
+from kadenz.images.instructions import Instruction
 from kadenz.targets.scope import HANDLED, RESPONDED
 
 # mcause, RISC-V privileged architecture, table of machine cause values.
@@ -23,6 +24,7 @@ CALL, SOFTWARE, TIMER = 11, _INTERRUPT | 3, _INTERRUPT | 7
 _START, _END = Node((), -1, False, False), Node((), -2, False, False)
 
 _FAULTS = ("kdz_fault", "kdz_riscv_exception")  # after them nothing is measured
+_ECALL = 0x73
 _FAR = 1 << 40  # cycles, longer than any way
 
 Way = tuple[Node, Node]
@@ -68,14 +70,22 @@ class Sections:
         return unfolded
 
     def trap(self, cause: int, *, locked: bool = False) -> Unfolded:
-        """What handles an exception or interrupt, by mcause. A call through a register that nothing
-        else decides leads to the handler that arrivals have: it is the only one."""
+        """What handles an exception or interrupt, by mcause. In the interrupt that arrives, a call
+        through a register that nothing else decides leads to the handler of arrivals."""
         if (cause, locked) not in self._traps:
-            calls: dict[int, int] = {}
-            unfolded = self._followed(cause, locked, calls)
-            calls |= dict.fromkeys((n.address for n in unfolded.open), self.layout.handler.start)
-            self._traps[cause, locked] = self._followed(cause, locked, calls) if calls else unfolded
+            unfolded = self._followed(cause, locked, {})
+            if cause == SOFTWARE:
+                to_handler = dict.fromkeys(
+                    (n.address for n in unfolded.by_register), self.layout.handler.start
+                )
+                unfolded = self._followed(cause, locked, to_handler)
+            self._refuse_open(unfolded)
+            self._traps[cause, locked] = unfolded
         return self._traps[cause, locked]
+
+    def _refuse_open(self, unfolded: Unfolded) -> None:
+        for node, why in unfolded.open.items():
+            raise Refused(f"{self.place(node)}: {why}")
 
     def _followed(self, cause: int, locked: bool, calls: Mapping[int, int]) -> Unfolded:
         ends = self._starts(_FAULTS)
@@ -83,6 +93,19 @@ class Sections:
         state = self.layout.entry_state(locked=locked, kept=None)._replace(cause=cause)
         unfolded.follow(self.layout.vector(cause), state, masked=True)
         return unfolded
+
+    def check_root(self, root: Unfolded) -> None:
+        """Refuses a function that cannot be followed, or whose sections do not end in it."""
+        self._refuse_open(root)
+        for node in root.ends:
+            if node.masked or node.locked:
+                raise Refused(
+                    f"{self.place(node)}: a return with interrupts off, or the scheduler locked"
+                )
+        for node in root.traps:
+            lock = self.layout.lock
+            if lock and root.states[node].memory.get(lock) is None:
+                raise Refused(f"{self.place(node)}: the depth of the scheduler's lock is unknown")
 
     def functions(self, unfolded: Unfolded) -> set[Function]:
         """All that are on a way."""
@@ -120,7 +143,21 @@ class Sections:
         return self._longest(costs)
 
     def _raises(self, unfolded: Unfolded, node: Node) -> int:
-        return self._costs.most(unfolded.instruction(node))
+        return self._costs.of([(unfolded.instruction(node), self._vector)])[0]
+
+    @cached_property
+    def _vector(self) -> Instruction:
+        """The first instruction of an exception."""
+        vector = self.code.instruction(self.layout.vector(CALL))
+        if vector is None:
+            raise Refused("the image has no code at its trap vector")
+        return vector
+
+    @property
+    def raised(self) -> int:
+        """An instruction that calls the kernel by an exception, and the way to its vector."""
+        call = Instruction(0, 4, "ecall", "other", "trap", None, _ECALL)
+        return self._costs.of([(call, self._vector)])[0]
 
     def exception(self, cause: int, *, locked: bool = False) -> int:
         """From the vector to the return, in cycles."""
@@ -145,6 +182,7 @@ class Sections:
     def to_statement(self) -> int:
         """Of the woken thread: from the switch to its first statement."""
         thread = self.unfolded(self.layout.responder.start, self._facts.woken_skips)
+        self._refuse_open(thread)
         marks = self.layout.marked(thread, RESPONDED)
         left = thread.traps | marks
         costs = self._priced(thread, [(a, b) for a, b in self._ways(thread) if a not in left])
@@ -164,6 +202,9 @@ class Sections:
         switches = {node for node in thread.traps if node.masked}
         if not switches:
             return 0
+        for node, why in thread.open.items():
+            if node.masked:
+                raise Refused(f"{self.place(node)}: {why}")
         ways = [(a, b) for a, b in self._ways(thread) if a.masked and a not in switches]
         costs = self._priced(thread, [(a, b) for a, b in ways if b.masked])
         _end(costs, self._priced(thread, [(a, b) for a, b in ways if not b.masked]))
@@ -186,7 +227,12 @@ class Sections:
 
     @staticmethod
     def _ways(unfolded: Unfolded) -> list[Way]:
-        return [(a, b) for a, following in unfolded.ways.items() for b in following]
+        return [
+            (a, b)
+            for a, following in unfolded.ways.items()
+            for b in following
+            if b not in unfolded.open
+        ]
 
     def _priced(self, unfolded: Unfolded, ways: Sequence[Way]) -> dict[Way, int]:
         steps = [(unfolded.instruction(a), unfolded.instruction(b)) for a, b in ways]
@@ -214,14 +260,14 @@ class Sections:
         """How often a loop begins a round. An entry for the loop that calls a function is before
         the entry for all loops."""
         function = self._name(loop.header)
-        inside = {self._name(node) for node in loop.nodes} - {function}
+        inside = sorted({self._name(node) for node in loop.nodes} - {function})
         keys = [*(f"{function}/{name}" for name in inside), function]
         given = next((self._facts.loops[key] for key in keys if key in self._facts.loops), None)
         if not isinstance(given, str):
             return given
-        name, _, divisor = given.partition("/")
+        name, _, more = given.partition("+")
         value = self._at_most.get(name)
-        return None if value is None else -(-value // int(divisor or 1))
+        return None if value is None else value + int(more or 0)
 
     def _name(self, node: Node) -> str:
         """The name of its function, as the compiler's parts share it."""

@@ -17,6 +17,7 @@ from kadenz.images.code import Code
 from kadenz.images.instructions import Instruction
 
 _MOST_NODES = 200_000
+_ENDS = ("unimp", "c.unimp", "ebreak", "c.ebreak")  # of the image: faults
 LIBRARIES = ("C library", "compiler library")  # parts of an image
 
 
@@ -37,7 +38,7 @@ class Unfolded:
     no section, and what a sample executed of it is followed by itself. `traps`: nodes that call the
     kernel by an exception; their next node is behind it. `ends`: nodes that return from the
     function, or from an exception. `open`: nodes from which nothing can be followed, each with the
-    reason.
+    reason; `by_register`: those of them that lead through a register.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Unfolded:
         self.traps: set[Node] = set()
         self.ends: set[Node] = set()
         self.open: dict[Node, str] = {}
+        self.by_register: set[Node] = set()
         self._work: deque[Node] = deque()
 
     def follow(self, address: int, state: State, *, masked: bool) -> None:
@@ -95,6 +97,8 @@ class Unfolded:
         instruction = self._code.instruction(node.address)
         if instruction is None:
             return self._stop(node, "the image has no code there")
+        if instruction.text in _ENDS:
+            return []
         if instruction.flow in ("call", "jump"):
             return self._leave(node, instruction, state)
         if instruction.flow in ("trap", "exit", "return"):
@@ -109,13 +113,11 @@ class Unfolded:
         """From a function or an exception; an exception that is raised comes back at once."""
         context, masked = node.context, node.masked
         if instruction.flow == "trap":
-            if instruction.text != "ecall":
-                return []
             self.traps.add(node)
             # Registers, stack and the kernel's words for each thread are as it left them.
             return self._meet(context, instruction.follows, state, masked=masked)
         if instruction.flow == "return" and context:
-            return self._meet(context[:-1], context[-1], state, masked=masked)
+            return self._meet(context[:-1], context[-1], state.returning(), masked=masked)
         self.ends.add(node)
         return []
 
@@ -128,6 +130,7 @@ class Unfolded:
         if calls and not (node.masked or node.locked) and self._is_passed(target):
             return self._meet(node.context, back, state.called(), masked=False)
         if target is None:
+            self.by_register.add(node)
             return self._stop(node, f"`{instruction.text}` leads through a register")
         if not calls:
             return self._meet(node.context, target, state, masked=node.masked)

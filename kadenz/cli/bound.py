@@ -36,7 +36,8 @@ _SAMPLES = 4  # as in `kadenz worst`: the last one is tried
     multiple=True,
     help="A quantity that bounds loops of the kernel: threads=4. May be repeated.",
 )
-def bound(at_most: Sequence[str], **values: Any) -> int:
+@click.option("--tick", is_flag=True, help="A tick may come, also where no sample had one.")
+def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     """Bound how late an interrupt can be during a SERVICE, above every arrival that was tried.
 
     Tries every arrival, as `kadenz worst`. Then follows all ways through the code of the kernel's
@@ -72,7 +73,7 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
     rows = [
         row
         for run, each, named in zip(recorded.runs, premises, labelled(results), strict=True)
-        for row in _rows(run, each, *named)
+        for row in _rows(run, each, *named, tick=tick)
     ]
     if asked.as_json:
         write_json([as_data(row) for row in rows])
@@ -89,7 +90,9 @@ def bound(at_most: Sequence[str], **values: Any) -> int:
     return code
 
 
-def _rows(run: Result, premises: Premises, label: str, result: RunResult) -> list[Row]:
+def _rows(
+    run: Result, premises: Premises, label: str, result: RunResult, *, tick: bool
+) -> list[Row]:
     """A row for each service of a run that has arrivals: its points are states of one service."""
     from kadenz.analysis.structures.population import Population
     from kadenz.bounds.latency import Latencies
@@ -106,7 +109,7 @@ def _rows(run: Result, premises: Premises, label: str, result: RunResult) -> lis
     rows = []
     for service, states in services.items():
         met = {int(at, 16) for each, _ in states for at in each.entry.functions}
-        bounds = latencies.of(service, met)
+        bounds = latencies.of(service, met, tick=tick)
         rows.append(
             Row(
                 label,

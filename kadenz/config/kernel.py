@@ -117,7 +117,8 @@ class BoundFacts(FileModel, kw_only=True, frozen=True):
     woken_skips: tuple[str, ...] = ()
     at_most: dict[str, int] = msgspec.field(default_factory=dict)  # quantity -> usual value
     # function -> how often each of its loops begins a round, for each entry: a number, or a
-    # quantity of at_most, "threads", "bytes/4". "function/other": its loop that calls another.
+    # quantity of at_most: "threads", or "threads+1" for a loop that tests before its first round.
+    # "function/other": its loop that calls another.
     loops: dict[str, int | str] = msgspec.field(default_factory=dict)
     never: tuple[Never, ...] = ()
 

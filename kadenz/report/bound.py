@@ -17,8 +17,9 @@ _HEADS = (
     "Service | Run | >Arrivals | >Handler tried | >bound | >ratio | >Task tried | >bound | >ratio"
 )
 _PREMISES = (
-    "A bound is for one interrupt, the kernel's functions that the service executed, and this "
-    "image; whatever the kernel holds, as far as its loops stay within"
+    "A bound is for one interrupt, and a tick where it is named; for the kernel's functions that "
+    "the service executed, and this image; whatever the kernel holds, as far as its loops stay "
+    "within"
 )
 
 

@@ -17,6 +17,7 @@ def instruction(text: str, target: int | None = None) -> Instruction:
     """As objdump's line of it is read."""
     name = text.partition(" ")[0]
     kinds: dict[str, CodeKind] = {"lw": "load", "lbu": "load", "sw": "store", "sb": "store"}
+    kinds |= {"amoadd.w": "store", "sc.w": "store"}
     flow: Flow = "branch" if target is not None else ""
     return Instruction(HERE, 4, text, kinds.get(name, "other"), flow, target, 0)
 
@@ -63,9 +64,33 @@ def test_the_stack_keeps_registers() -> None:
     (lost,) = outcomes(instruction("li s0,0"), saved.state, masked=False)
     (again,) = outcomes(instruction("lw s0,12(sp)"), lost.state, masked=False)
     assert again.state.read("s0") == 9
+    (local,) = outcomes(instruction("sw a0,8(sp)"), state(a0=9), masked=False)
+    (read,) = outcomes(instruction("lw a1,8(sp)"), local.state, masked=False)
+    assert read.state.read("a1") is None  # a pointer may have written it
     (torn,) = outcomes(instruction("sb a0,14(sp)"), lost.state, masked=False)
     (unknown,) = outcomes(instruction("lw s0,12(sp)"), torn.state, masked=False)
     assert unknown.state.read("s0") is None
+
+
+def test_what_lies_below_the_stack_is_forgotten() -> None:
+    (saved,) = outcomes(instruction("sw ra,-4(sp)"), state(ra=9), masked=False)
+    assert len(saved.state.memory) == 2
+    assert saved.state.returning().memory == {WORD: 0}
+
+
+def test_an_atomic_operation_has_a_result() -> None:
+    for text in ("amoadd.w a0,a1,(a2)", "sc.w a0,a1,(a2)"):
+        (way,) = outcomes(instruction(text), state(a0=1), masked=False)
+        assert way.state.read("a0") is None
+
+
+def test_of_mstatus_one_bit_is_known() -> None:
+    (copy,) = outcomes(instruction("csrr a0,mstatus"), state(), masked=False)
+    (other,) = outcomes(instruction("and a1,a0,128"), copy.state, masked=False)
+    (bit,) = outcomes(instruction("and a1,a0,8"), copy.state, masked=False)
+    assert (other.state.read("a1"), bit.state.read("a1")) == (None, MIE)
+    (back,) = outcomes(instruction("csrw mstatus,a0"), copy.state, masked=True)
+    assert back.masked is False
 
 
 def test_of_other_words_nothing_is_kept() -> None:
@@ -126,7 +151,7 @@ def test_the_old_state_of_interrupts_is_given_back() -> None:
 
 
 def test_ways_that_meet_keep_what_both_know() -> None:
-    (stack,) = outcomes(instruction("sw a0,0(sp)"), state(a0=1), masked=False)
+    (stack,) = outcomes(instruction("sw ra,0(sp)"), state(a0=1, ra=1), masked=False)
     met = stack.state.agreeing(state(a0=2))
     assert met.read("a0") is None
     assert met.read("gp") == 0x80040800
