@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -37,18 +37,22 @@ _OPTIONS = (
     ),
     timeout_option,
     click.option("--fresh", is_flag=True, help="Take nothing from the store: execute everything."),
-    click.option("--json", "as_json", is_flag=True, help="JSON on standard output."),
     any_image_options,
 )
 
 
-def recording_options(targets: str, settings: str) -> Callable[[Any], Any]:
-    """Adds the options of both commands; `targets` and `settings` are the help of two of them."""
+def recording_options(
+    targets: str, settings: str, *, json: Literal["array", "object"] = "array"
+) -> Callable[[Any], Any]:
+    """Adds the options of these commands; `targets` and `settings` are the help of two of them."""
     command_options = (
         click.option(
             "--target", "targets", multiple=True, shell_complete=complete_target, help=targets
         ),
         click.option("--set", "settings", metavar="KEY=VALUE", multiple=True, help=settings),
+        click.option(
+            "--json", "as_json", is_flag=True, help=f"One JSON {json} on standard output."
+        ),
     )
 
     def add(command: Any) -> Any:

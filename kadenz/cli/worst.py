@@ -23,6 +23,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
 @recording_options(
     "A simulated core; may be repeated.",
     "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
+    json="object",
 )
 @simulated_core_options
 @declared(OPTION, "States of the kernel")
