@@ -7,6 +7,10 @@
 /* After each record, and before the 1,000 s of a timer of critical/: where a kernel keeps time-outs
  * in order, its walk to that one passes all sleepers. */
 #define FAR_S 100u
+/* Of a port's pool: the build of a board with room for states says so. */
+#ifndef KDZ_THREADS_MAX
+#define KDZ_THREADS_MAX 1
+#endif
 
 static struct {
     kdz_handle sem;
@@ -16,7 +20,7 @@ static struct {
 } arrivals = {KDZ_FAILED, KDZ_FAILED, false, false};
 
 static struct {
-    kdz_handle threads[KDZ_STATES * KDZ_STATE_THREADS];
+    kdz_handle threads[KDZ_THREADS_MAX];
     uint8_t count;
     kdz_handle awake; /* ends the sleepers */
     uint8_t sleepers;
@@ -86,7 +90,7 @@ static const struct kdz_thread_spec state_threads[KDZ_STATES] = {
     [KDZ_STATE_READY] = {"ready", stay_ready, .rank = 1, .core = KDZ_ANY_CORE},
 };
 
-static kdz_status hold(struct kdz_point *point, const uint32_t threads[KDZ_STATES])
+static kdz_status hold(struct kdz_point *point, const uint8_t threads[KDZ_STATES])
 {
     if (threads[KDZ_STATE_SLEEPERS] != 0) {
         held.awake = kdz_sem_create(KDZ_SEM_COUNTING, KDZ_STATE_THREADS, 0);
@@ -96,7 +100,9 @@ static kdz_status hold(struct kdz_point *point, const uint32_t threads[KDZ_STATE
     }
     for (size_t state = 0; state < KDZ_STATES; state++) {
         for (uint32_t i = 0; i < threads[state]; i++) {
-            const kdz_handle thread = kdz_thread_create(&state_threads[state]);
+            const kdz_handle thread = held.count < KDZ_THREADS_MAX
+                                          ? kdz_thread_create(&state_threads[state])
+                                          : (kdz_handle)KDZ_NO_MEMORY;
 
             if (thread < 0) {
                 point->record.proof.reason =
@@ -131,7 +137,7 @@ static void let_go(struct kdz_point *point)
 
 /* ---- the interrupt ----------------------------------------------------------------------------
  */
-kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint32_t threads[KDZ_STATES])
+kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint8_t threads[KDZ_STATES])
 {
     struct kdz_thread_spec responder = {
         .name = "responder",

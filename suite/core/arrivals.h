@@ -24,7 +24,7 @@ enum kdz_state {
 /* Connects the handler, and starts the thread, and those of the states. KDZ_UNSUPPORTED with the
  * sentence as the record's reason: the kernel lacks what it needs, or the benchmark uses the
  * interrupt itself. */
-kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint32_t threads[KDZ_STATES]);
+kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint8_t threads[KDZ_STATES]);
 
 /* Undoes it, also after a begin that failed. */
 void kdz_arrivals_end(struct kdz_point *point);

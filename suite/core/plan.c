@@ -166,7 +166,7 @@ static bool take_param(struct kdz_plan_line *out, struct kdz_point *point, struc
 }
 
 /* The threads of the state that a key names; NULL if it names none. */
-static uint32_t *threads_of(struct kdz_plan_line *out, struct word key)
+static uint8_t *threads_of(struct kdz_plan_line *out, struct word key)
 {
     static const char *const names[KDZ_STATES] = {
         [KDZ_STATE_SLEEPERS] = "state.sleepers",
@@ -192,7 +192,7 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     static const uint32_t state[] = {0, KDZ_STATE_THREADS};
     struct word key = {pair.first, 0};
     struct word given;
-    uint32_t *threads;
+    uint8_t *threads;
     uint32_t value = 0;
     uint32_t bit = 0;
     bool taken = true;
@@ -219,7 +219,8 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         out->arrivals = taken && value != 0;
     } else if (threads != NULL) {
         bit = SEEN_STATE << (threads - out->threads);
-        taken = number_in(out, pair, given, state, threads);
+        taken = number_in(out, pair, given, state, &value);
+        *threads = (uint8_t)value;
     } else if (point->bench != NULL) { /* an unknown benchmark is what gets reported */
         taken = take_param(out, point, key, given, &bit);
     }

@@ -36,9 +36,9 @@ struct kdz_plan_line {
     enum kdz_plan_kind kind;
     const char *name; /* of the benchmark, as the line has it: points into the line */
     size_t name_length;
-    bool arrivals; /* an interrupt may arrive at any moment of a sample: arrivals.h */
-    uint32_t threads[KDZ_STATES]; /* that the kernel holds meanwhile */
-    char reason[112];             /* with KDZ_PLAN_ERROR */
+    bool arrivals;               /* an interrupt may arrive at any moment of a sample: arrivals.h */
+    uint8_t threads[KDZ_STATES]; /* that the kernel holds meanwhile */
+    char reason[112];            /* with KDZ_PLAN_ERROR */
 };
 
 /* Reads one zero-terminated line. `point->id` is the id when the line gives one and stays as it is

@@ -99,9 +99,9 @@ static int start(void **state)
     return 0;
 }
 
-static kdz_status begin(uint32_t sleepers, uint32_t waking, uint32_t ready)
+static kdz_status begin(uint8_t sleepers, uint8_t waking, uint8_t ready)
 {
-    return kdz_arrivals_begin(&point, (const uint32_t[KDZ_STATES]){sleepers, waking, ready});
+    return kdz_arrivals_begin(&point, (const uint8_t[KDZ_STATES]){sleepers, waking, ready});
 }
 
 static void end(void)

@@ -98,7 +98,7 @@ DEFECTS: dict[str, tuple[Callable[[Path, Path], object], str]] = {
     "another exception": (lambda given, _: int((given / "x").read_text()), "ValueError"),
     "a recursion": (_recurses, "RecursionError"),
     "an endless loop": (_loops, "s of the processor"),
-    "memory": (lambda given, _: b"x" * (64 << 20), "MiB more of memory"),
+    "memory": (lambda given, _: b"x" * (256 << 20), "MiB more of memory"),
     "a changed input": (_changes, "reached beyond its output: open"),
     "a file elsewhere": (
         lambda given, output: (output.parent / "y").write_text(""), "reached beyond"
