@@ -52,8 +52,8 @@ class Latencies:
         """Of a benchmark. `met`: an address in each function that its sample executed. `tick`: a
         tick of the kernel may come in it; it is part of the bound if the sample had one, too."""
         functions = {self.code.function_at(address) for address in met}
-        tick = tick or bool(functions & self._only_in_ticks())
         try:
+            tick = tick or bool(functions & self._only_in_ticks())
             self._check(service, functions)
             each = _Service(self._sections, self._roots(functions, self._never(service, tick=tick)))
             request = self.request(met)

@@ -132,32 +132,24 @@ class Sections:
         )
         for a, b in costs:
             if a in unfolded.traps:
-                costs[a, b] = self._raises(unfolded, a) + self.exception(CALL, locked=True)
+                costs[a, b] = self.raised + self.exception(CALL, locked=True)
         costs |= {(_START, b): 0 for a, b in ways if holds(b) and not holds(a)}
         if not to_switch:
             leaving = [(a, b) for a, b in ways if holds(a) and not holds(b) and a not in switches]
             _end(costs, self._priced(unfolded, leaving))
         behind = 0 if to_switch else self.exception(CALL) + self.behind_switch
         for node in switches:
-            costs[node, _END] = self._raises(unfolded, node) + behind
+            costs[node, _END] = self.raised + behind
         return self._longest(costs)
 
-    def _raises(self, unfolded: Unfolded, node: Node) -> int:
-        return self._costs.of([(unfolded.instruction(node), self._vector)])[0]
-
     @cached_property
-    def _vector(self) -> Instruction:
-        """The first instruction of an exception."""
+    def raised(self) -> int:
+        """Cycles of an `ecall`, wherever it is, and of the way to its vector."""
         vector = self.code.instruction(self.layout.vector(CALL))
         if vector is None:
             raise Refused("the image has no code at its trap vector")
-        return vector
-
-    @property
-    def raised(self) -> int:
-        """An instruction that calls the kernel by an exception, and the way to its vector."""
         call = Instruction(0, 4, "ecall", "other", "trap", None, _ECALL)
-        return self._costs.of([(call, self._vector)])[0]
+        return self._costs.of([(call, vector)])[0]
 
     def exception(self, cause: int, *, locked: bool = False) -> int:
         """From the vector to the return, in cycles."""
