@@ -60,8 +60,9 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     from kadenz.store import read_run
 
     asked = Asked.of(values)
-    for name in asked.targets:  # before anything is measured
-        Premises.of(parse_target(name), at_most)
+    for target in map(parse_target, asked.targets):  # before anything is measured
+        if target.kernel:  # an image names its own
+            Premises.of(target, at_most)
     recorded = record(
         asked,
         {"scope": asked.targets},
@@ -69,7 +70,10 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
         states=states_of({}),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
-    premises = [Premises.of(parse_target(run.target), at_most) for run in recorded.runs]
+    premises = [
+        Premises.of(parse_target(run.target)._replace(kernel=run.manifest.target.kernel), at_most)
+        for run in recorded.runs
+    ]
     rows = [
         row
         for run, each, named in zip(recorded.runs, premises, labelled(results), strict=True)
@@ -80,6 +84,8 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     elif rows:
         quantities = [each.sentence for each in premises]
         write_table(console(), table_of_bounds(rows, quantities))
+    if not rows:
+        recorded.say_why_none()
     code = recorded.exit_code()
     exceeded = [row.service for row in rows if row.exceeded]
     if exceeded:
@@ -97,6 +103,7 @@ def _rows(
     from kadenz.analysis.structures.population import Population
     from kadenz.bounds.latency import Latencies
     from kadenz.report.bound import Row
+    from kadenz.report.worst import service_of
 
     services: dict[str, list[tuple[RecordResult, Population]]] = {}
     for each in result.records:
@@ -119,6 +126,11 @@ def _rows(
                 _interval(max(ends.handler.max for _, ends in states), bounds.handler),
                 _interval(max(ends.task.max for _, ends in states), bounds.task),
                 bounds.tick,
+                tuple(
+                    f"{service_of(each)}: {population.coverage}"
+                    for each, population in states
+                    if not population.exhaustive
+                ),
             )
         )
     return rows

@@ -96,6 +96,13 @@ class Recorded:
         """The results that have a run folder."""
         return [result for result in self.results if not isinstance(result, KadenzError)]
 
+    def say_why_none(self) -> None:
+        """Says of each benchmark that does not apply why; where there is nothing else to show."""
+        for run in self.runs:
+            for record in run.manifest.records:
+                if record.status == "n/a" and record.nature != "context":
+                    click.echo(f"{record.bench}: n/a: {record.reason}", err=True)
+
     def exit_code(self) -> int:
         """Shows what went wrong; the exit code."""
         from kadenz.cli import show_error

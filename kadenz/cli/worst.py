@@ -80,8 +80,11 @@ def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: An
         runs = [run_summary(result) for result in results]
         write_json({"runs": runs, "states": sweep_rows(named)})
     else:
-        for table in filter(None, (table_of_arrivals(named), *tables_of_states(named))):
+        tables = [*filter(None, (table_of_arrivals(named), *tables_of_states(named)))]
+        for table in tables:
             write_table(console(), table)
+        if not tables:
+            recorded.say_why_none()
     if why:
         _write_why(results, shown=not asked.as_json)
     return recorded.exit_code()

@@ -52,6 +52,7 @@ class Row:
     handler: Interval
     task: Interval
     tick: bool  # a tick of the kernel is part of the service
+    partial: tuple[str, ...] = ()  # states of which not every arrival was tried, with how many
 
     @property
     def lanes(self) -> tuple[tuple[str, Interval], ...]:
@@ -79,12 +80,13 @@ def table_of_bounds(rows: Sequence[Row], quantities: Sequence[str]) -> Table:
     return Table.headed(
         _HEADS,
         name="bounds",
-        title=f"The largest of all arrivals, and a bound above it, in {rows[0].unit.label}",
+        title=f"The largest arrival that was tried, and a bound above it, in {rows[0].unit.label}",
         rows=[_cells(row) for row in rows],
         notes=(
             *_medians(rows),
             *([f"With a tick of the kernel: {', '.join(ticks)}"] if ticks else []),
             *dict.fromkeys(refused),
+            *(text for row in rows for text in row.partial),
             within,
         ),
     )
@@ -127,4 +129,5 @@ def as_data(row: Row) -> dict[str, Any]:
         for lane, end in row.lanes
     }
     point = {"run": row.label, "benchmark": row.service, "unit": row.unit.label}
-    return {**point, "arrivals": row.arrivals, "tick": row.tick, **ends}
+    counts = {"arrivals": row.arrivals, "partial": list(row.partial)}
+    return {**point, **counts, "tick": row.tick, **ends}

@@ -14,7 +14,7 @@ from msgspec.structs import replace as changed
 
 from kadenz.bounds.latency import Latencies
 from kadenz.bounds.premises import Premises
-from kadenz.bounds.sections import Section
+from kadenz.bounds.sections import Refused, Section, Sections
 from kadenz.config.target_name import parse_target
 from kadenz.errors import KadenzError, UsageError
 from kadenz.lab.execution import default_setup, image_of
@@ -68,6 +68,8 @@ def test_every_arrival_is_below_its_bound(given: dict[str, dict[str, Any]]) -> N
             assert end["bound"] == sum(end["parts"].values()), row
     assert given[GIVE]["arrivals"] > 1000
     assert [row["tick"] for row in given.values()] == [False, False, False, True]
+    assert [bool(row["partial"]) for row in given.values()] == [False, False, False, True]
+    assert "the core slept" in given["critical/sleep"]["partial"][0]
 
 
 def test_the_section_is_named(given: dict[str, dict[str, Any]]) -> None:
@@ -157,6 +159,34 @@ def test_a_word_that_the_image_lacks_is_named(latencies: Latencies) -> None:
     kernel = changed(latencies.premises.kernel, scheduler_lock="uxGone")
     with pytest.raises(UsageError, match="0 variables uxGone, which kernel.toml names"):
         Latencies(image(), replace(latencies.premises, kernel=kernel))
+
+
+def test_an_exception_that_cannot_be_followed_is_refused(
+    latencies: Latencies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Sections, cause: int, *, locked: bool = False) -> Any:
+        raise Refused("vTick+0x4: `jr a5` leads through a register")
+
+    monkeypatch.setattr(Sections, "trap", refuse)
+    answer = latencies.of(GIVE, met(latencies, "kdz_sem_give"))
+    assert answer.handler == answer.task == "vTick+0x4: `jr a5` leads through a register"
+
+
+@pytest.mark.parametrize("command", ["bound", "worst"])
+def test_a_service_without_arrivals_says_why(command: str, tmp_path: Path) -> None:
+    answer = kadenz(command, "irq/to-task", "--target", IBEX, "--output", str(tmp_path))
+    assert answer.return_value == 0
+    assert "irq/to-task: n/a: it uses the interrupt itself" in answer.output.splitlines()[-1]
+
+
+def test_an_image_names_its_kernel(tmp_path: Path) -> None:
+    answer = kadenz(
+        *("bound", RESUME, "--image", str(image()), "--target", "ibex@rtl", "--json"),
+        *("--output", str(tmp_path)),
+    )
+    assert answer.return_value == 0, answer.output
+    (row,) = json.loads(answer.stdout[answer.stdout.index("[\n") :])
+    assert row["handler"]["tried"] <= row["handler"]["bound"]
 
 
 def test_a_thread_of_the_same_rank_is_named(latencies: Latencies) -> None:
