@@ -5,12 +5,14 @@ what an emulator executes, compiled for this machine."""
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import secrets
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from kadenz import tools
+from kadenz import build_key, tools
 from kadenz.config import inventory
 from kadenz.errors import BuildFailed
 from kadenz.images.instructions import Instruction
@@ -65,7 +67,8 @@ def _build(model: str) -> Path:
     ]
     files = sorted(file for folder in folders for file in folder.glob("*.[ch]"))
     compiler = tools.require("gcc")
-    digest = hashlib.sha256(" ".join([str(compiler), *_FLAGS]).encode())
+    key = [_FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
+    digest = hashlib.sha256(json.dumps(key).encode())
     for file in files:
         digest.update(file.read_bytes())
     program = inventory.build_folder() / "bounds" / f"{model}-{digest.hexdigest()[:16]}"

@@ -96,6 +96,7 @@ ARROWS: dict[str, set[str]] = {
         "config",
         "tools",
         "elf",
+        "build_key",
         "errors",
     },
     # Products above a measurement; nothing below a command uses them.
