@@ -10,13 +10,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from kadenz.analysis.overheads import SECTIONS, Measurements, Overhead, overheads_of, tick_period
+from kadenz.analysis.blocking import Basis, Evidence, blocking_of, evidence_of, has_arrivals
+from kadenz.analysis.overheads import FAMILY, Measurements, Overhead, overheads_of, tick_period
 from kadenz.analysis.resources import Use, blocking_times
 from kadenz.analysis.runs import refusal
 from kadenz.analysis.systems import changes
 from kadenz.analysis.task_units import TaskUnits
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import Manifest, RecordEntry
+from kadenz.config.manifest import ARRIVING, STATES, Manifest, RecordEntry
 from kadenz.config.params import Params
 from kadenz.config.quantity import parse_points
 from kadenz.config.task_set import TaskEntry, TaskSet
@@ -28,7 +29,9 @@ from kadenz.store import Run
 WORKLOAD = "workload/taskset"
 WORKLOAD_TASKS = 6
 # Why the blocking of a set with [[task.section]] has no bound.
-LOCKS = f"its tasks lock resources, and {SECTIONS}"
+LOCKS = "its tasks lock resources, and what a wait for a lock takes is not measured"
+# Parts of an image whose sources decide what a service takes, whichever instrument measures it.
+_CODE = ("kernel", "port", "board")
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class TaskBudget:
     blocking: Time  # by resources and by sleeps of less urgent tasks
     bound: Time
     too_small: str = ""  # why the bound may be too small
+    basis: str = ""  # of the blocking by less urgent tasks' services; "": no task is less urgent
     observed: Observed | None = None
 
     @property
@@ -97,18 +101,29 @@ class Budget:
         return not self.late and not self.undecided
 
 
-def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
-    """Checks a task set against `runs` of one target. UsageError if that is impossible."""
-    manifest = _one_target(runs)
-    measured = Measurements(runs)
+def budget_of(given: TaskSet, runs: Sequence[Run], basis: Basis | None = None) -> Budget:
+    """Checks a task set against `runs` of one target. UsageError if that is impossible.
+
+    `basis`: from where the blocking by services comes; None: from the best that the runs have.
+    """
+    plain, tried = (
+        [run for run in runs if has_arrivals(run.manifest) is arriving]
+        for arriving in (False, True)
+    )
+    manifest = _one_target(plain, tried)
+    evidence = evidence_of(plain, tried, manifest.target.name, basis)
+    measured = Measurements(plain)
     tick = tick_period(measured)
     units = TaskUnits(manifest, tick)
     by_hand = {
         key: units.work(text, f"overheads.{key}") for key, text in given.overheads.given.items()
     }
-    overheads = overheads_of(measured, len(given.task), by_hand)
-    if "blocking" not in by_hand and any(task.section for task in given.task):
-        overheads["blocking"] = replace(overheads["blocking"], too_small=LOCKS)
+    if basis and "blocking" in by_hand:
+        raise UsageError(
+            f"{given.name}: states `blocking` in [overheads], and --blocking {basis} takes another",
+            remedy="Leave one of them out",
+        )
+    overheads = _overheads(given, measured, by_hand, evidence)
     kernel = Kernel(
         tick_period=tick, **{name: overhead.ticks for name, overhead in overheads.items()}
     )
@@ -127,6 +142,7 @@ def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
             bound=bound,
             blocking=task.blocking + (kernel.blocking if below else 0),
             too_small=overheads["blocking"].too_small if below else "",
+            basis=overheads["blocking"].basis if below else "",
         )
         for task, bound, below in zip(tasks, bounds, _below(tasks), strict=True)
     ]
@@ -135,12 +151,44 @@ def budget_of(given: TaskSet, runs: Sequence[Run]) -> Budget:
         target=manifest.target.name,
         unit=units.unit,
         tick=tick,
-        tasks=tuple(_with_observed(tasks, runs)),
+        tasks=tuple(_with_observed(tasks, plain)),
         overheads=overheads,
         work=asked,
         load=utilisation(model, kernel),
         kernel=kernel,
         model=tuple(model),
+    )
+
+
+def _overheads(
+    given: TaskSet,
+    measured: Measurements,
+    by_hand: Mapping[str, Fraction],
+    evidence: Evidence | None,
+) -> dict[str, Overhead]:
+    tasks = len(given.task)
+    locks = any(task.section for task in given.task)
+    overheads = overheads_of(
+        measured,
+        tasks,
+        by_hand,
+        lambda: blocking_of(measured, tasks, evidence),
+        services=locks or evidence is not None,
+    )
+    blocking = overheads["blocking"]
+    if locks and "blocking" not in by_hand:
+        reasons = filter(None, (LOCKS, blocking.too_small))
+        overheads["blocking"] = replace(blocking, too_small="; ".join(reasons))
+    return overheads
+
+
+def has_overheads(runs: Sequence[Run]) -> bool:
+    """Whether a run has records of the kernel's overheads."""
+    return any(
+        record.bench.startswith(FAMILY)
+        for run in runs
+        if not has_arrivals(run.manifest)
+        for record in run.manifest.records
     )
 
 
@@ -174,28 +222,50 @@ def _params(tasks: Sequence[TaskBudget]) -> Params:
     return params
 
 
-def _one_target(runs: Sequence[Run]) -> Manifest:
-    if not runs:
+def _one_target(plain: Sequence[Run], tried: Sequence[Run]) -> Manifest:
+    """Of the first run without arrivals. UsageError if it is missing, or for two systems.
+
+    The image of a run with arrivals has more threads, all asleep or never running: the kernel and
+    its conditions are the same, and what the threads add to a service makes it longer.
+    """
+    if not plain:
+        where = f" {tried[0].path} has arrivals alone" if tried else ""
+        target = tried[0].manifest.target.name if tried else "…"
         raise UsageError(
-            "no run to take the kernel's overheads from",
-            remedy="Name a RUN of `kadenz run interference --target …`, or give --target",
+            "no run to take the kernel's overheads from" + (f":{where}" if where else ""),
+            remedy=f"Name a RUN of `kadenz run interference --target {target}`, or give --target",
         )
-    first = runs[0].manifest
-    for run in runs[1:]:
+    first = plain[0].manifest
+    for run in (*plain[1:], *tried):
         other = run.manifest
         if (other.target.name, other.clock.unit) != (first.target.name, first.clock.unit):
             raise UsageError(
-                f"{run.path} is a run of {other.target.name}, {runs[0].path} of "
+                f"{run.path} is a run of {other.target.name}, {plain[0].path} of "
                 f"{first.target.name}",
                 remedy="Name runs of one target",
             )
-        changed = changes(first, other)
+        changed = changes(first, other, aside=(ARRIVING, *STATES) if run in tried else ())
+        if run in tried and not changed:
+            changed = _other_code(first, other)
         if changed:
             raise UsageError(
-                f"{runs[0].path} and {run.path} are of two systems: {', '.join(changed)}",
+                f"{plain[0].path} and {run.path} are of two systems: {', '.join(changed)}",
                 remedy="Name runs of one kernel under the same conditions",
             )
     return first
+
+
+def _other_code(left: Manifest, right: Manifest) -> list[str]:
+    """Parts of two images that were compiled from other files, as far as both runs know."""
+    sums = [
+        {part.part: part.sha256 for part in manifest.build.parts} if manifest.build else {}
+        for manifest in (left, right)
+    ]
+    return [
+        f"the files of the {part} changed"
+        for part in _CODE
+        if part in sums[0] and part in sums[1] and sums[0][part] != sums[1][part]
+    ]
 
 
 # ---- from the file -------------------------------------------------------------------------------

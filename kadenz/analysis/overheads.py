@@ -8,27 +8,23 @@ terms are those of `stats.response_time.Kernel`; docs/explanation/schedulability
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.analysis.profiles import view
 from kadenz.analysis.runs import refusal
 from kadenz.config.manifest import RecordEntry
 from kadenz.config.params import number
 from kadenz.errors import UsageError
 from kadenz.stats.exact import Time
 from kadenz.store import Run
-from kadenz.store.profiles import read_profiles
 
 FAMILY = "interference/"
 CRITICAL = "critical/"
 WAKE = "cyclic/wakeup-latency"
 Ticks = NDArray[np.int64]
-# Why blocking by services other than a sleep has no bound (docs/explanation/critical.md).
-SECTIONS = "an interrupt in a section of a kernel service makes the section longer"
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,8 @@ class Overhead:
     ticks: Time
     source: str  # "interference/job tasks=6", "by hand"
     too_small: str = ""  # why it may be too small for a bound
+    basis: str = ""  # of blocking: "sleep", "section", "tried", "bound" or "by hand"
+    premises: tuple[str, ...] = ()  # what has to hold
 
 
 @dataclass(frozen=True)
@@ -120,23 +118,28 @@ def tick_period(measured: Measurements) -> Fraction:
 
 
 def overheads_of(
-    measured: Measurements, tasks: int, by_hand: Mapping[str, Fraction]
+    measured: Measurements,
+    tasks: int,
+    by_hand: Mapping[str, Fraction],
+    blocking: Callable[[], Overhead],
+    *,
+    services: bool,
 ) -> dict[str, Overhead]:
     """Every term but the tick's period, by its name in `Kernel`; `by_hand` overrides.
 
     `tasks` is the size of the set: what depends on the number of sleeping threads comes from a
-    record with at least as many.
+    record with at least as many. `services`: tasks call services other than their sleep.
     """
     make: dict[str, Callable[[], Overhead]] = {
-        "tick": lambda: _tick(measured),
+        "tick": lambda: _tick_in_service(measured, tasks) if services else _tick(measured),
         "release": lambda: _release(measured),
         "start": lambda: _start(measured),
         "job": lambda: _job(measured, tasks),
-        "blocking": lambda: _blocking(measured, tasks),
+        "blocking": blocking,
         "jitter": lambda: _jitter(measured),
     }
     return {
-        name: Overhead(by_hand[name], "by hand") if name in by_hand else measure()
+        name: Overhead(by_hand[name], "by hand", basis="by hand") if name in by_hand else measure()
         for name, measure in make.items()
     }
 
@@ -144,6 +147,12 @@ def overheads_of(
 def _tick(measured: Measurements) -> Overhead:
     tick = measured.record(FAMILY + "tick")
     return Overhead(tick.most("tick") - tick.least("loop"), tick.name)
+
+
+def _tick_in_service(measured: Measurements, tasks: int) -> Overhead:
+    """Any tick may come while some task's service holds the lock, and then takes longer."""
+    tick, late = _tick(measured), _late_tick(measured, tasks)
+    return Overhead(tick.ticks + late.ticks, f"{tick.source}, {late.source}")
 
 
 def _least_tick(measured: Measurements) -> int:
@@ -190,63 +199,10 @@ def _late_tick(measured: Measurements, tasks: int) -> Overhead:
             "--set step_turns=12; then name its run: kadenz budget FILE RUN",
         )
     more = int(sleep.samples[hit].max()) - int(sleep.samples[~hit].min())
-    return Overhead(max(0, more - _least_tick(measured) + _step(sleep)), sleep.name)
+    return Overhead(max(0, more - _least_tick(measured) + step_of(sleep)), sleep.name)
 
 
-def _blocking(measured: Measurements, tasks: int) -> Overhead:
-    """How much later a thread wakes while a less urgent one calls a service of the kernel.
-
-    For the sleep, from the sweep; for other services, from their longest section, if a run has
-    their profiles. That is the least they can take: an interrupt in a section also makes it longer.
-    """
-    swept = _blocking_by_sleep(measured, tasks)
-    longest = longest_section(measured.runs)
-    if longest is None:
-        return swept
-    late = _late_tick(measured, tasks)
-    by_section = Overhead(longest.ticks + late.ticks, f"{longest.source}, {late.source}")
-    longer = max(swept, by_section, key=lambda overhead: overhead.ticks)
-    return replace(longer, too_small=SECTIONS)
-
-
-def _blocking_by_sleep(measured: Measurements, tasks: int) -> Overhead:
-    blocked = measured.record(FAMILY + "blocking", tasks)
-    free = measured.record(WAKE)
-    least = int(free.samples.min())
-    late = int(blocked.samples.max()) - least + _step(blocked)
-    return Overhead(max(0, late), blocked.name)
-
-
-def longest_section(runs: Sequence[Run]) -> Overhead | None:
-    """The longest section that nothing preempts, of all services profiled in `critical/*`.
-
-    UsageError if one may be longer, because it is unknown when the kernel locks its scheduler.
-    """
-    profiles = [
-        (run, profile)
-        for run in runs
-        for profile in read_profiles(run)
-        if profile.bench.startswith(CRITICAL)
-    ]
-    for run, profile in profiles:
-        if not profile.lock.known:
-            kernel = run.manifest.target.kernel or "its kernel"
-            raise UsageError(
-                f"{run.path}: does not know when {kernel} locks its scheduler, so its sections may "
-                "be too short",
-                remedy=f"Name the lock in the kernel.toml of {kernel} (`scheduler_lock`, or "
-                "`no_scheduler_lock`) and profile again; or give `blocking` by hand",
-            )
-    sections = [
-        (view(lane, "all").held[0].instructions, profile.bench)
-        for _, profile in profiles
-        for lane in profile.lanes
-        if lane.is_of_samples and view(lane, "all").held
-    ]
-    return Overhead(*max(sections)) if sections else None
-
-
-def _step(swept: _Samples) -> int:
+def step_of(swept: _Samples) -> int:
     """The longest may lie between two calls of a sweep, and be longer by their distance."""
     if "phase" not in swept.values:
         raise UsageError(

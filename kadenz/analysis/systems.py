@@ -7,7 +7,7 @@ systems come from the entries alone: no kind is known here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from kadenz.config.manifest import ConditionEntry, Manifest
 
@@ -74,11 +74,12 @@ def names_of(column: Sequence[ConditionEntry]) -> list[str]:
     ]
 
 
-def changes(left: Manifest, right: Manifest) -> list[str]:
-    """What differs between two systems, in words: "load none → disk"."""
+def changes(left: Manifest, right: Manifest, *, aside: Collection[str] = ()) -> list[str]:
+    """What differs between two systems, in words: "load none → disk"; `aside` are kinds that do not
+    count."""
     differences = []
     for pair in zip(*aligned([left, right]), strict=True):
-        if pair[0].value != pair[1].value:
+        if pair[0].value != pair[1].value and pair[0].kind not in aside:
             before, after = names_of(pair)
             differences.append(f"{before} → {after.removeprefix(f'{pair[0].kind} ')}")
     return differences

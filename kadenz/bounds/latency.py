@@ -70,12 +70,13 @@ class Latencies:
 
     def _check(self, service: str, functions: Collection[Function]) -> None:
         """Refuses a service that executed what its kernel declares as never reached."""
-        declared = self._declared(service)
+        declared = self.excluded(service)
         for function in functions:
             if plain(function.name) in declared:
                 raise Refused(f"{function.name} was executed, and [bound] says that it never is")
 
-    def _declared(self, service: str) -> set[str]:
+    def excluded(self, service: str) -> set[str]:
+        """Functions on no way of a service, as its kernel declares."""
         facts = self.premises.facts.never
         return {n.function for n in facts if any(fnmatch(service, glob) for glob in n.services)}
 
@@ -92,7 +93,7 @@ class Latencies:
     def _never(self, service: str, *, tick: bool) -> set[str]:
         """Names of functions that are on no way."""
         ticks = set() if tick else self._only_in_ticks()
-        return self._declared(service) | {plain(function.name) for function in ticks}
+        return self.excluded(service) | {plain(function.name) for function in ticks}
 
     def _only_in_ticks(self) -> set[Function]:
         sections = self._sections

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kadenz.analysis.structures.population import Population
     from kadenz.bounds.premises import Premises
     from kadenz.bounds.sections import Section
+    from kadenz.config.bounds import LaneBound, ServiceBound
     from kadenz.lab.job import Result
     from kadenz.report.bound import Interval, Row
 
@@ -43,7 +44,8 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     Tries every arrival, as `kadenz worst`. Then follows all ways through the code of the kernel's
     functions that the service executed, without executing them, and adds up the longest one by the
     core's timing model. The answer is an interval: the largest arrival that was tried, and a bound
-    above it. Exit codes: 0, or 1 if a tried arrival exceeds its bound: a premise is wrong.
+    above it. The run keeps both, for `kadenz budget`. Exit codes: 0, or 1 if a tried arrival
+    exceeds its bound: a premise is wrong.
 
     \b
     kadenz bound critical/semaphore-give --set waiter=1 \\
@@ -74,11 +76,11 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
         Premises.of(parse_target(run.target)._replace(kernel=run.manifest.target.kernel), at_most)
         for run in recorded.runs
     ]
-    rows = [
-        row
-        for run, each, named in zip(recorded.runs, premises, labelled(results), strict=True)
-        for row in _rows(run, each, *named, tick=tick)
-    ]
+    rows = []
+    for run, each, named in zip(recorded.runs, premises, labelled(results), strict=True):
+        bounded = _bounded(run, each, *named, tick=tick)
+        rows += [row for row, _ in bounded]
+        _keep(run, each, [service for _, service in bounded])
     if asked.as_json:
         write_json([as_data(row) for row in rows])
     elif rows:
@@ -96,12 +98,14 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     return code
 
 
-def _rows(
+def _bounded(
     run: Result, premises: Premises, label: str, result: RunResult, *, tick: bool
-) -> list[Row]:
-    """A row for each service of a run that has arrivals: its points are states of one service."""
+) -> list[tuple[Row, ServiceBound]]:
+    """Each service of a run that has arrivals, to be shown and to be kept: its points are states of
+    one service."""
     from kadenz.analysis.structures.population import Population
     from kadenz.bounds.latency import Latencies
+    from kadenz.config.bounds import ServiceBound
     from kadenz.report.bound import Row
     from kadenz.report.worst import service_of
 
@@ -117,23 +121,57 @@ def _rows(
     for service, states in services.items():
         met = {int(at, 16) for each, _ in states for at in each.entry.functions}
         bounds = latencies.of(service, met, tick=tick)
-        rows.append(
-            Row(
-                label,
-                service,
-                states[0][0].unit,
-                sum(population.tried for _, population in states),
-                _interval(max(ends.handler.max for _, ends in states), bounds.handler),
-                _interval(max(ends.task.max for _, ends in states), bounds.task),
-                bounds.tick,
-                tuple(
-                    f"{service_of(each)}: {population.coverage}"
-                    for each, population in states
-                    if not population.exhaustive
-                ),
-            )
+        row = Row(
+            label,
+            service,
+            states[0][0].unit,
+            sum(population.tried for _, population in states),
+            _interval(max(ends.handler.max for _, ends in states), bounds.handler),
+            _interval(max(ends.task.max for _, ends in states), bounds.task),
+            bounds.tick,
+            tuple(
+                f"{service_of(each)}: {population.coverage}"
+                for each, population in states
+                if not population.exhaustive
+            ),
         )
+        kept = ServiceBound(
+            bench=service,
+            records=[each.entry.id for each, _ in states],
+            tick=bounds.tick,
+            never=sorted(latencies.excluded(service)),
+            handler=_lane(row.handler),
+            task=_lane(row.task),
+        )
+        rows.append((row, kept))
     return rows
+
+
+def _keep(run: Result, premises: Premises, services: list[ServiceBound]) -> None:
+    """Stores the bounds in the run's folder; without services there are none."""
+    from kadenz.config.bounds import RunBounds
+    from kadenz.store.bounds import write_bounds
+
+    if services:
+        kept = RunBounds(
+            version=RunBounds.VERSION,
+            unit=run.manifest.clock.unit,
+            at_most=dict(premises.at_most),
+            services=services,
+        )
+        write_bounds(run.folder, kept)
+
+
+def _lane(end: Interval) -> LaneBound:
+    from kadenz.config.bounds import LaneBound
+
+    return LaneBound(
+        tried=int(end.tried),
+        bound=end.bound,
+        why_not=end.why,
+        section=end.section,
+        parts=dict(end.parts),
+    )
 
 
 def _interval(tried: float, bound: Section | str) -> Interval:

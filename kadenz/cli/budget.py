@@ -17,6 +17,7 @@ from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
+    from kadenz.analysis.blocking import Basis
     from kadenz.analysis.budget import Budget
     from kadenz.config.task_set import TaskSet
     from kadenz.lab.preparing import Request
@@ -43,6 +44,12 @@ CAMPAIGN = "interference"
 @click.option("--name", default="", help="Name of the runs of this call. Default: date and time.")
 @timeout_option
 @click.option(
+    "--blocking",
+    type=click.Choice(["bound", "tried", "section"]),
+    help="From where blocking by services comes: `kadenz bound`, `worst` or `profile`. Default: "
+    "the first of these that RUNs have.",
+)
+@click.option(
     "--markdown",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Also write the answer as Markdown.",
@@ -56,6 +63,7 @@ def budget(
     output: Path | None,
     name: str,
     timeout_s: float,
+    blocking: Basis | None,
     markdown: Path | None,
     as_json: bool,
     **conditions: Any,
@@ -63,16 +71,18 @@ def budget(
     """Check the task set in FILE against the kernel's overheads, measured in RUNs.
 
     A response-time analysis bounds each task's response; the overheads come from records of the
-    campaign `interference`. A RUN with `workload/taskset` of this set, or --target, puts observed
-    response times beside the bounds. Exit codes: 0 schedulable, 1 not, or observed above a bound,
-    4 undecided: a blocking that is not a bound.
+    campaign `interference`. A RUN of `kadenz bound`, `worst` or `profile` has the services that
+    tasks call. A RUN with `workload/taskset` of this set, or --target, puts observed response times
+    beside the bounds. Exit codes: 0 schedulable, 1 not, or observed above a bound, 4 undecided: a
+    blocking that is not a bound.
 
     \b
     kadenz run interference --target freertos/stm32f4@emulated
     kadenz budget taskset.toml latest
+    kadenz budget taskset.toml overheads services --blocking bound
     kadenz budget taskset.toml --target freertos/stm32f4@emulated
     """
-    from kadenz.analysis.budget import budget_of, workload_points
+    from kadenz.analysis.budget import budget_of, has_overheads, workload_points
     from kadenz.cli.folders import find_runs
     from kadenz.config.task_set import TaskSet
     from kadenz.config.toml import read_toml
@@ -86,10 +96,11 @@ def budget(
         folder, _ = lab_defaults(output, None)
         wanted = partial(Request, timeout_s=timeout_s, run_name=run_name(name, folder))
         measure = _Measuring(wanted, target, folder, conditions, quiet=as_json)
-        known = known or [measure.campaign()]
-        points = workload_points(budget_of(given, known))
+        if not has_overheads(known):
+            known.append(measure.campaign())
+        points = workload_points(budget_of(given, known, blocking))
         known.append(measure.workload(given, *points))
-    task_budget = budget_of(given, known)
+    task_budget = budget_of(given, known, blocking)
     _write(task_budget, markdown, as_json=as_json)
     return _verdict(task_budget)
 

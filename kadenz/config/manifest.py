@@ -36,7 +36,9 @@ MISSES = ("icache-misses", "dcache-misses")
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
-# Conditions of such a record: how many threads more the kernel holds, by what they do.
+# Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
+# they do.
+ARRIVING = "arrivals"
 STATES = ("sleepers", "waking", "ready")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.

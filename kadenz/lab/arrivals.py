@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kadenz.config import inventory
-from kadenz.config.manifest import ConditionEntry
+from kadenz.config.manifest import ARRIVING, ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
@@ -31,7 +31,7 @@ class EveryArrival(Condition):
             ConditionEntry(kind=name, value=str(threads), usual="0")
             for name, threads in self.asked.state
         )
-        return ConditionEntry(kind="arrivals", value=value, label=label, usual="none"), *held
+        return ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none"), *held
 
     @property
     def suffix(self) -> str:

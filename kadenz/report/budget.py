@@ -9,6 +9,7 @@ from typing import Any
 
 from kadenz.analysis.budget import Budget, TaskBudget
 from kadenz.analysis.change import percent
+from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.sensitivity import Change, breaks_first
 from kadenz.report.digits import ABSENT, number
 from kadenz.report.table import Cell, Table, join, text_cell
@@ -25,6 +26,16 @@ _TERMS = {
 }
 
 
+# Where the blocking by a service comes from.
+_BASIS = {
+    "bound": "the largest bound of a service over all ways (docs/explanation/bound.md)",
+    "tried": "the largest arrival that was tried (docs/explanation/worst.md)",
+    "section": "the longest section that was profiled (docs/explanation/critical.md)",
+    "sleep": "the latest wake-up beside a sleep",
+    "by hand": "which FILE states",
+}
+
+
 def tables(budget: Budget, changes: Sequence[Change]) -> list[Table]:
     """Tasks, overheads, and how far each quantity may move."""
     return [_tasks(budget), _overheads(budget), _changes(budget, changes)]
@@ -37,6 +48,7 @@ def sentences(budget: Budget, changes: Sequence[Change]) -> list[str]:
         f"utilisation: {_percent(budget.work)} by the tasks, {_percent(budget.load)} with the "
         f"kernel; a tick is {number(budget.unit.figure(budget.tick))} {budget.unit.label}",
     ]
+    lines += _basis(budget)
     first = breaks_first(budget, changes)
     if first is not None:
         lines.append(f"breaks first: {first.what}, at {_limit(budget, first)}")
@@ -46,6 +58,24 @@ def sentences(budget: Budget, changes: Sequence[Change]) -> list[str]:
         for task in budget.tasks
         if task.exceeds and task.observed is not None
     ]
+    return lines
+
+
+def _basis(budget: Budget) -> list[str]:
+    """What the response times rest on, besides the measured overheads."""
+    blocking = budget.overheads["blocking"]
+    blocked = [task for task in budget.tasks if task.basis]
+    free = [task for task in budget.tasks if not task.basis]
+    lines = []
+    if blocked:
+        amount = f"{_figure(budget, blocking.ticks)} {budget.unit.label}"
+        lines.append(
+            f"R of {_names(blocked)} rests on a blocking of {amount}, "
+            f"{_BASIS[blocking.basis]}: {blocking.source}"
+        )
+        lines += [f"premise: {premise}" for premise in blocking.premises]
+    if free:
+        lines.append(f"R of {_names(free)} rests on no blocking: no task is less urgent")
     return lines
 
 
@@ -91,8 +121,7 @@ def as_data(budget: Budget, changes: Sequence[Change]) -> dict[str, Any]:
         "utilisation": {"tasks": float(budget.work), "with_kernel": float(budget.load)},
         "tasks": [_task_data(task, scale) for task in budget.tasks],
         "overheads": {
-            name: {"value": overhead.ticks * scale, "source": overhead.source}
-            for name, overhead in budget.overheads.items()
+            name: _overhead_data(overhead, scale) for name, overhead in budget.overheads.items()
         },
         "changes": [_change_data(change, scale) for change in changes],
         "breaks_first": first.what if first else None,
@@ -101,12 +130,13 @@ def as_data(budget: Budget, changes: Sequence[Change]) -> dict[str, Any]:
 
 def _tasks(budget: Budget) -> Table:
     return Table.headed(
-        "Task | >C | >T | >D | >B | >R bound | >Margin | >Observed | >Jobs | Verdict",
+        "Task | >C | >T | >D | >B | B from | >R bound | >Margin | >Observed | >Jobs | Verdict",
         name="tasks",
         title=f"Tasks, in {budget.unit.label} ({budget.unit.clock_class})",
         rows=tuple(_task(budget, task) for task in budget.tasks),
         notes=(
-            "C execution, T period, D deadline, B blocking, R response from the release. Observed: "
+            "C execution, T period, D deadline, B blocking, R response from the release. B from: "
+            "what the blocking by services is taken from. Observed: "
             "the longest response of workload/taskset. The most urgent task is first.",
         ),
     )
@@ -123,15 +153,10 @@ def _task(budget: Budget, task: TaskBudget) -> tuple[Cell, ...]:
         text_cell(task.name),
         *(
             _cell(budget, value)
-            for value in (
-                task.execution,
-                task.period,
-                task.deadline,
-                task.blocking,
-                task.bound,
-                task.margin,
-            )
+            for value in (task.execution, task.period, task.deadline, task.blocking)
         ),
+        text_cell(task.basis or ABSENT),
+        *(_cell(budget, value) for value in (task.bound, task.margin)),
         _cell(budget, observed.most) if observed else Cell(ABSENT),
         Cell(f"{observed.jobs:,}", observed.jobs) if observed else Cell(ABSENT),
         Cell(verdict, verdict, kind),
@@ -203,6 +228,14 @@ def _figure(budget: Budget, ticks: Time) -> str:
     return number(value) if budget.unit.is_time else number(round(value))
 
 
+def _overhead_data(overhead: Overhead, scale: float) -> dict[str, Any]:
+    """The basis and the premises of blocking are those of the response times."""
+    data = {"value": overhead.ticks * scale, "source": overhead.source}
+    if not overhead.premises:
+        return data
+    return {**data, "basis": overhead.basis, "premises": list(overhead.premises)}
+
+
 def _task_data(task: TaskBudget, scale: float) -> dict[str, Any]:
     observed = task.observed
     return {
@@ -213,6 +246,7 @@ def _task_data(task: TaskBudget, scale: float) -> dict[str, Any]:
         "period": task.period * scale,
         "deadline": task.deadline * scale,
         "blocking": task.blocking * scale,
+        "basis": task.basis or None,
         "bound": _finite(task.bound * scale),
         "margin": _finite(task.margin * scale),
         "observed": None

@@ -7,6 +7,7 @@ MANIFEST = "run.json"
 SAMPLES = "samples"
 PROFILES = "profiles"  # of the records of `kadenz profile`
 PROFILE_SUFFIX = ".profile.json"
+BOUNDS = "bounds.json"  # of the services of `kadenz bound`
 TIMELINES = "timelines"  # of the records of `kadenz trace`
 TIMELINE_SUFFIX = ".timeline.json"
 TRACE_SUFFIX = ".ftrace.txt"  # what Linux recorded of a record

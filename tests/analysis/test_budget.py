@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kadenz.analysis.blocking import SECTIONS
 from kadenz.analysis.budget import Budget, budget_of, workload_points
 from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.resources import Use, blocking_times
@@ -336,10 +337,11 @@ def test_a_set_that_locks_resources_is_undecided(overheads: Run) -> None:
 def test_a_set_whose_services_were_profiled_is_undecided(
     overheads: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    longest = Overhead(269, "critical/semaphore-give")
-    monkeypatch.setattr("kadenz.analysis.overheads.longest_section", lambda _: longest)
+    longest = Overhead(269, "critical/semaphore-give", SECTIONS, "section")
+    monkeypatch.setattr("kadenz.analysis.blocking.longest_section", lambda _: longest)
     budget = budget_of(task_set(), [overheads])
-    assert budget.overheads["blocking"].ticks == 269 + 22  # and a tick after the lock
+    assert budget.overheads["blocking"].ticks == 269
+    assert budget.overheads["tick"].ticks == 42 + 22  # after a lock
     assert [task.name for task in budget.undecided] == ["fast"]
     assert not budget.late
 

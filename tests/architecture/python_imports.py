@@ -38,6 +38,7 @@ ARROWS: dict[str, set[str]] = {
     "config": {"owner", "regular_files", "user_cache", "errors"},
     "wire": {"config", "errors"},
     "store": {
+        "config.bounds",
         "config.manifest",
         "config.profile",
         "config.timeline",
@@ -126,6 +127,7 @@ ARROWS: dict[str, set[str]] = {
         "discovery",
         "store",
         "stats",
+        "config.bounds",
         "config.clock_step",
         "config.manifest",
         "config.profile",

@@ -68,7 +68,10 @@ def test_json_has_every_figure(tmp_path: Path) -> None:
     assert report["overheads"]["blocking"] == {
         "value": 192,
         "source": "interference/blocking tasks=6",
+        "basis": "sleep",
+        "premises": ["tasks call no service of the kernel but their sleep"],
     }
+    assert (fast["basis"], slow["basis"]) == ("sleep", None)
     assert report["breaks_first"] in {change["what"] for change in report["changes"]}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Profiles, timelines and the note of a run folder's writer: files of this folder, or named."""
+"""What a run folder holds besides samples: files of this folder, or named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ import pytest
 
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track
 from kadenz.errors import StoreError
-from kadenz.store.layout import PROFILE_SUFFIX, PROFILES, RUNNING, TIMELINE_SUFFIX, TIMELINES
+from kadenz.store.bounds import read_bounds
+from kadenz.store.layout import (
+    BOUNDS,
+    PROFILE_SUFFIX,
+    PROFILES,
+    RUNNING,
+    TIMELINE_SUFFIX,
+    TIMELINES,
+)
 from kadenz.store.profiles import read_profiles
 from kadenz.store.reader import Run
 from kadenz.store.running import is_held, storage_of
@@ -26,6 +34,7 @@ from tests.synthetic import HIFIVE1, Point, Samples, manifest, write_run
 READERS: dict[str, Callable[[Run], object]] = {
     f"{PROFILES}/00010-a{PROFILE_SUFFIX}": read_profiles,
     f"{TIMELINES}/00010-a{TIMELINE_SUFFIX}": read_timelines,
+    BOUNDS: read_bounds,
 }
 STACK = {"path": [0, 1], "interrupt": False, "instructions": 40, "calls": 3}
 MASKED = {"path": [0], "instructions": 9, "times": 2, "begin": 4096, "end": 4104}
@@ -77,7 +86,7 @@ def run(tmp_path: Path) -> Run:
 def test_a_damaged_file_is_named(name: str, run: Run) -> None:
     for content in CONTENTS:
         (run.path / name).write_bytes(content)
-        with pytest.raises(StoreError, match="00010-a"):
+        with pytest.raises(StoreError, match=Path(name).name):
             READERS[name](run)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.analysis.overheads import longest_section
+from kadenz.analysis.blocking import longest_section
 from kadenz.analysis.profiles import view
 from kadenz.config.profile import Profile
 from kadenz.errors import UsageError

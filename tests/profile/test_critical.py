@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.analysis.overheads import longest_section
+from kadenz.analysis.blocking import longest_section
 from kadenz.analysis.profiles import view
 from kadenz.config.profile import MaskedEntry, Profile
 from kadenz.report.families.critical import table_of_sections
