@@ -15,6 +15,7 @@ from kadenz.analysis.blocking import SECTIONS, Basis
 from kadenz.analysis.budget import LOCKS, Budget, budget_of
 from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.sensitivity import changes_of
+from kadenz.archive.texts import packed, unpack
 from kadenz.config.bounds import LaneBound, RunBounds, ServiceBound
 from kadenz.config.manifest import ConditionEntry, PartEntry
 from kadenz.errors import StoreError, UsageError
@@ -305,6 +306,11 @@ def test_bounds_are_replaced_as_a_whole(give: Run) -> None:
     write_bounds(give.path, bounds)
     assert read_bounds(give) == bounds
     assert not (give.path / f".{BOUNDS}").exists()
+
+
+def test_an_archive_keeps_the_bounds(give: Run, tmp_path: Path) -> None:
+    unpack(packed(give), tmp_path / "unpacked")
+    assert (tmp_path / "unpacked" / BOUNDS).read_bytes() == (give.path / BOUNDS).read_bytes()
 
 
 CHANGES: dict[str, Callable[[RunBounds], object]] = {

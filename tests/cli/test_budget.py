@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from kadenz.cli.budget import budget
 from kadenz.config.params import Params
 from kadenz.errors import KadenzError, UsageError
+from tests.analysis.test_blocking import BOUND, LEAST, TRIED, Tried, tried_run
 from tests.analysis.test_budget import RESOURCE, SET, counts, overhead_points, run_of
 from tests.synthetic import Point
 
@@ -56,6 +57,22 @@ def test_an_undecided_set_ends_with_4_until_its_remedy_is_followed(tmp_path: Pat
     assert call(tmp_path, text=by_hand).return_value == 0
     late = TIGHT.replace("0.5 kernel ticks", "0.9999 kernel ticks") + RESOURCE
     assert call(tmp_path, text=late).return_value == 1
+
+
+def test_either_end_of_the_interval_is_taken_by_its_name(tmp_path: Path) -> None:
+    """The bound decides; what was tried does not; what no RUN has is a usage error."""
+    service = Tried([LEAST, TRIED], BOUND)
+    run = tried_run(tmp_path / "bounded", {"critical/semaphore-give": service})
+    answers = {
+        basis: call(tmp_path, run.path, "--blocking", basis)
+        for basis in ("bound", "tried", "section")
+    }
+    assert [answer.return_value for answer in answers.values()] == [0, 4, None]
+    assert isinstance(answers["section"].exception, UsageError)
+    assert "premise: one interrupt comes in a service" in answers["bound"].output
+    page = tmp_path / "budget.md"
+    assert call(tmp_path, run.path, "--markdown", page).return_value == 0
+    assert "| fast | 1,000,000 | 4,000,000 | 4,000,000 | 1,038 | bound |" in page.read_text()
 
 
 def test_json_has_every_figure(tmp_path: Path) -> None:
