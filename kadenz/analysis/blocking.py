@@ -134,7 +134,6 @@ class Evidence:
         if self.basis != "bound":
             return called, "no state of the kernel makes a service longer than those tried"
         ticks = sorted({each.service.bench for each in bounds if each.service.tick})
-        never = sorted({name for each in bounds for name in each.service.never})
         loops = {
             ", ".join(f"{name} {most:,}" for name, most in sorted(each.run.at_most.items()))
             for each in bounds
@@ -144,8 +143,20 @@ class Evidence:
             "one interrupt comes in a service"
             + (f", and a tick in {', '.join(ticks)}" if ticks else ""),
             *(f"loops of the kernel stay within {each}" for each in sorted(loops)),
-            *([f"no way of a service leads through {', '.join(never)}"] if never else []),
+            *_exclusions([each.service for each in bounds]),
         )
+
+
+def _exclusions(services: Sequence[ServiceBound]) -> list[str]:
+    """Which functions are on no way, a sentence for all services that exclude the same."""
+    by_functions: dict[tuple[str, ...], set[str]] = {}
+    for service in services:
+        if service.never:
+            by_functions.setdefault(tuple(sorted(service.never)), set()).add(service.bench)
+    return [
+        f"no way of {', '.join(sorted(benches))} leads through {', '.join(functions)}"
+        for functions, benches in sorted(by_functions.items())
+    ]
 
 
 def evidence_of(
