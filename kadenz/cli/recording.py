@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kadenz.config.manifest import Instrument
     from kadenz.lab.job import Result
     from kadenz.lab.states import State
+    from kadenz.targets.arrivals import Asked as Arriving
 
 _OPTIONS = (
     click.argument(
@@ -127,20 +128,18 @@ def record(
     defaults: Mapping[str, Any] | None = None,
     profiled: bool = False,
     traced: bool = False,
-    arriving_step: int = 1,
+    arriving: Arriving | None = None,
     states: Sequence[State] = (),
 ) -> Recorded:
     """Measures the benchmarks; `instruments` has the targets of each. In each of `states`, if there
-    are any, with an interrupt in every `arriving_step` cycles of the last sample."""
+    are any, with interrupts in the last sample: as `arriving` asks, or one in every cycle."""
     from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
     from kadenz.lab.preparing import Request
-    from kadenz.targets.arrivals import Asked as Arriving
-
     output, _ = lab_defaults(asked.output, None)
     overrides = {**(defaults or {}), **overrides_of(asked.settings)}
-    arriving = [
-        Arriving(sample=int(overrides["samples"][0]) - 1, step=arriving_step, state=state)
+    arrivals = [
+        replace(arriving or Arriving(0), sample=int(overrides["samples"][0]) - 1, state=state)
         for state in states
     ]
     wanted = partial(
@@ -151,7 +150,7 @@ def record(
         run_name=run_name(asked.name, output),
         profiled=profiled,
         traced=traced,
-        arriving=arriving,
+        arriving=arrivals,
     )
     requests = [
         request

@@ -35,11 +35,18 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Try one cycle in STEP: for a service of a million cycles.",
 )
 @click.option(
+    "--ticks",
+    is_flag=True,
+    help="Try each arrival with a tick of the kernel, in every cycle: all pairs.",
+)
+@click.option(
     "--why",
     is_flag=True,
     help="Follow the worst arrival and a typical one, function by function.",
 )
-def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: Any) -> int:
+def worst(
+    step: int, ticks: bool, why: bool, state: Mapping[str, Sequence[str]], **values: Any
+) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
     A SERVICE is a benchmark: every cycle between its two stamps is an arrival. Before each, the
@@ -56,6 +63,8 @@ def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: An
         --wait-states rom=0,4
     kadenz worst critical/sleep --target freertos/ibex@rtl \\
         --state waking=0,1,2,4,8
+    kadenz worst critical/semaphore-give --set waiter=1 \\
+        --target freertos/ibex@rtl --ticks
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
@@ -64,6 +73,7 @@ def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: An
     from kadenz.report.summary import run_summary
     from kadenz.report.worst import sweep_rows, table_of_arrivals, tables_of_states
     from kadenz.store import read_run
+    from kadenz.targets.arrivals import Asked as Arriving
 
     asked = Asked.of(values)
     recorded = record(
@@ -71,7 +81,7 @@ def worst(step: int, why: bool, state: Mapping[str, Sequence[str]], **values: An
         {"scope": asked.targets},
         defaults={"samples": [_SAMPLES]},
         profiled=why,
-        arriving_step=step,
+        arriving=Arriving(0, step=step, ticks=ticks),
         states=states_of(state),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]

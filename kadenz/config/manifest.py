@@ -36,6 +36,8 @@ MISSES = ("icache-misses", "dcache-misses")
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
+# Further companions where each was tried with many ticks of the kernel, and is the largest of them.
+TICKED = ("tick", "ticks")
 # Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
 # they do.
 ARRIVING = "arrivals"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kadenz.config import inventory
-from kadenz.config.manifest import ARRIVING, ConditionEntry
+from kadenz.config.manifest import ARRIVALS, ARRIVING, ConditionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
@@ -27,6 +27,8 @@ class EveryArrival(Condition):
         each = "every cycle" if step == 1 else f"one cycle in {step}"
         label = "every arrival" if step == 1 else f"one arrival in {step}"
         value = f"{each} of sample {self.asked.sample + 1}"
+        if self.asked.ticks:
+            label, value = f"{label} and tick", f"{value}, with a tick in {each}"
         held = (
             ConditionEntry(kind=name, value=str(threads), usual="0")
             for name, threads in self.asked.state
@@ -35,8 +37,9 @@ class EveryArrival(Condition):
 
     @property
     def suffix(self) -> str:
-        """What a run folder ends in: `-worst-sleepers4`."""
-        return "-worst" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
+        """What a run folder ends in: `-worst-ticks-sleepers4`."""
+        ticks = "-ticks" if self.asked.ticks else ""
+        return f"-worst{ticks}" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""
@@ -60,7 +63,7 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
 def functions_of(arrivals: Arrivals, elf: Elf) -> dict[str, str]:
     """The functions that the arrivals interrupted: name by address, `0x80000458`."""
     starts = {}
-    for pc in {int(pc) for pc in arrivals.rows["pc"]}:
+    for pc in {int(pc) for lane in ARRIVALS for pc in arrivals.values(lane, "pc")}:
         name, _, inside = elf.symbol_at(pc).partition("+")
         if name:
             starts[pc - int(inside, 16)] = name

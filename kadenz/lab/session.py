@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from kadenz.config.board import OutputBit
 from kadenz.config.manifest import (
-    ARRIVAL,
     ARRIVALS,
     CUT_OFF,
     INTERVAL,
@@ -53,6 +52,8 @@ COMPANION_UNITS = {
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts
     "phase": "cycle",  # of a sample, in which an interrupt arrived
+    "tick": "cycle",  # in which the tick came with which it was latest
+    "ticks": "ticks",  # of the kernel that were tried with it
     "pc": "address",
     "masked": "flag",
     "locked": "depth",
@@ -286,16 +287,17 @@ class Session:
             ending = Ending("invalid", "the sample in which one is to arrive came to no end")
         if seen is None:
             return ending
+        if ending.status == "ok" and seen.has_tick:
+            return Ending("n/a", "a tick of the kernel comes in its sample by itself")
         if ending.status == "ok" and seen.repeated:
             phase = seen.repeated[0]
             ending = Ending("invalid", f"the arrival in cycle {phase} was not served exactly once")
         first = len(entry.lanes)
         planned = len(seen.rows) + len(seen.lost) + seen.untried
-        names = [f"{lane}{kind}" for lane in ARRIVALS for kind in ("", *(f":{k}" for k in ARRIVAL))]
-        entry.lanes += [_entry(name, "<u4", planned) for name in names]
-        for place, name in enumerate(names, first):
-            of, kind = companion(name)
-            self._writer.append(entry.id, place, seen.rows[kind if of else name])
+        chosen = [(lane, kind) for lane in ARRIVALS for kind in ("", *seen.kinds)]
+        for place, (lane, kind) in enumerate(chosen, first):
+            entry.lanes.append(_entry(f"{lane}:{kind}" if kind else lane, "<u4", planned))
+            self._writer.append(entry.id, place, seen.values(lane, kind))
         entry.functions = self.functions(seen)
         self._lost[entry.id] = len(seen.lost)
         return ending

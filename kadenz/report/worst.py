@@ -12,7 +12,7 @@ from typing import Any
 from kadenz.analysis import RecordResult, RunResult
 from kadenz.analysis.growth import Growth, StateSweep, state_sweeps
 from kadenz.analysis.profiles import view
-from kadenz.analysis.structures.population import EXHAUSTIVE, Extremes, Population
+from kadenz.analysis.structures.population import Extremes, Population
 from kadenz.analysis.units import Unit
 from kadenz.config.profile import LaneProfile, Profile, ViewEntry
 from kadenz.report import digits, labels
@@ -23,6 +23,10 @@ from kadenz.report.tables import Named
 _HEADS = (
     "Service | Run | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
     ">Task min | >median | >max | >in cycle | of"
+)
+_HEADS_WITH_TICKS = (
+    "Service | Run | >Pairs | >Handler min | >median | >max | >in cycle | of | >tick in | "
+    ">Task min | >median | >max | >in cycle | of | >tick in"
 )
 _FUNCTIONS_SHOWN = 12  # of an arrival
 
@@ -40,25 +44,32 @@ def table_of_arrivals(runs: Named) -> Table | None:
     unit = shown[0][1].unit
     cut = [(record, each) for _, record, each in shown if not each.exhaustive]
     partial = dict.fromkeys(f"{record.bench}: {each.coverage}." for record, each in cut)
+    ticked = any(each.pairs for _, _, each in shown)
+    with_tick = ", each with a tick in every cycle" if ticked else ""
+    premises = dict.fromkeys(each.premise for _, _, each in shown)
     return Table.headed(
-        _HEADS,
+        _HEADS_WITH_TICKS if ticked else _HEADS,
         name="worst",
-        title=f"An interrupt in every cycle of a service, in {unit.label} from its request",
-        rows=[_row(label, record, each) for label, record, each in shown],
+        title=f"An interrupt in every cycle of a service{with_tick}, in {unit.label} from its "
+        "request",
+        rows=[_row(label, record, each, ticked=ticked) for label, record, each in shown],
         notes=(
             *partial,
-            f"{EXHAUSTIVE}. A population has no confidence interval.",
+            *(f"{premise}. A population has no confidence interval." for premise in premises),
         ),
     )
 
 
-def _row(label: str, record: RecordResult, population: Population) -> tuple[Cell, ...]:
+def _row(
+    label: str, record: RecordResult, population: Population, *, ticked: bool
+) -> tuple[Cell, ...]:
     ends = (
         cell
         for extremes in (population.handler, population.task)
-        for cell in _cells(extremes, record)
+        for cell in _cells(extremes, record, ticked=ticked)
     )
-    return text_cell(service_of(record)), text_cell(label), whole(population.tried), *ends
+    count = population.pairs if ticked else population.tried
+    return text_cell(service_of(record)), text_cell(label), whole(count), *ends
 
 
 def service_of(record: RecordResult) -> str:
@@ -67,12 +78,13 @@ def service_of(record: RecordResult) -> str:
     return record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
 
 
-def _cells(extremes: Extremes, record: RecordResult) -> tuple[Cell, ...]:
+def _cells(extremes: Extremes, record: RecordResult, *, ticked: bool) -> tuple[Cell, ...]:
     ends = (extremes.min, extremes.median, extremes.max)
     return (
         *(figure(ticks, record.unit) for ticks in ends),
         whole(extremes.phase),
         text_cell(extremes.function),
+        *((whole(extremes.tick),) if ticked else ()),
     )
 
 

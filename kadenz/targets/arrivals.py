@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import ARRIVALS
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, TICKED
 from kadenz.errors import TargetFailed
 from kadenz.targets.scope import HANDLED, RESPONDED
 
 ARRIVE = "arrivals=1"  # of a point in a plan
 _STATE = "state."  # before the name of a state, there
 _MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
-_MAGIC, _VERSION = b"KDZARRIV", 1
+_MAGIC, _VERSION = b"KDZARRIV", 2
 _HEADER = np.dtype(
     [
         ("magic", "S8"),
@@ -33,31 +33,34 @@ _HEADER = np.dtype(
     ]
 )
 _NUMBERS = (
-    *("phase", "state", "pc", "masked", "locked"),
-    *("handler", "task", "end", "handled", "responded"),
+    *("phase", "state", "last", "end", "handled", "responded", "ticks"),
+    *(f"{lane}{kind}" for lane in ARRIVALS for kind in ("", ":tick", ":pc", ":masked", ":locked")),
 )
 _ROW = np.dtype([(name, "<u4") for name in _NUMBERS])
-_CUT_OFF, _TRIED, _GIVEN_UP = range(3)  # extent
-_RUNS, _WHOLE, _UNENDED, _CRASHED = range(4)  # state of a row
+_CUT_OFF, _TRIED, _GIVEN_UP, _HAS_TICK = range(4)  # extent
+_NOT_TRIED, _WHOLE, _UNENDED, _CRASHED = range(4)  # state of a row
 _ENDS = {
     _UNENDED: "came to no end, and was last at",
-    _CRASHED: "was ended by a signal; it began at",
+    _CRASHED: "crashed the simulated core, which was last at",
 }
 
 
 @dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
-    lock, which rows show, 0 for none; and the threads that the kernel holds meanwhile, by state.
+    lock, which rows show, 0 for none; whether each arrival is tried with a tick of the kernel in
+    every cycle; and the threads that the kernel holds meanwhile, by state.
 
-    Or one arrival, in cycle `only`, that is followed from its request to the mark of the lane
-    `until`.
+    Or one arrival, in cycle `only`, with a tick in cycle `tick` unless that is 0. It is followed
+    from its request to the mark of the lane `until`.
     """
 
     sample: int
     step: int = 1
     lock: int = 0
+    ticks: bool = False
     only: int = 0
+    tick: int = 0
     until: str = ""
     state: tuple[tuple[str, int], ...] = ()
 
@@ -71,20 +74,21 @@ class Asked:
         arguments = ["--arrivals", file, "--arrival-sample", str(self.sample)]
         arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
         arguments += ["--arrival-lock", hex(self.lock)] if self.lock else []
+        arguments += ["--arrival-ticks", "1"] if self.ticks else []
         if self.only:
-            arguments += ["--arrival-only", str(self.only)]
+            arguments += ["--arrival-only", str(self.only), "--arrival-tick", str(self.tick)]
             arguments += ["--arrival-until", str(_MARKS[self.until])]
         return arguments
 
-    def following(self, phase: int, lane: str) -> Asked:
+    def following(self, phase: int, tick: int, lane: str) -> Asked:
         """One of these arrivals, to the mark of a lane."""
-        return replace(self, step=1, only=phase, until=lane)
+        return replace(self, step=1, only=phase, tick=tick, until=lane)
 
 
 @dataclass(frozen=True)
 class Lost:
     """An arrival after which handler, thread or end did not come: its phase, why, and the program
-    counter, where the core was last or when the line rose."""
+    counter, where the core was last."""
 
     phase: int
     why: str
@@ -93,9 +97,11 @@ class Lost:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """A sample of `cycles` cycles with an arrival every `step` of them.
+    """A sample of `cycles` cycles with an arrival every `step` of them; with a tick in the longest
+    one.
 
-    `whole`: the sample was seen to its end. `rows` (n,) are the arrivals that came to their end,
+    `whole`: the sample was seen to its end. `has_tick`: it has a tick of the kernel, so none was
+    tried in every cycle. `rows` (n,) are the arrivals that came to their end,
     with the fields of the file; `lost` are the others that were tried. `given_up`: too many were
     lost, and no further one was tried. The rest of `planned` met a core that slept, while time was
     skipped.
@@ -105,8 +111,19 @@ class Arrivals:
     step: int
     whole: bool
     given_up: bool
+    has_tick: bool
     rows: NDArray[np.void]
     lost: tuple[Lost, ...]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of the companions of both lanes."""
+        return (*ARRIVAL, *TICKED) if self.rows["ticks"].any() else ARRIVAL
+
+    def values(self, lane: str, kind: str = "") -> NDArray[np.uint32]:
+        """Of a lane (n,), or of its companion of a kind."""
+        name = kind if kind in ("phase", "ticks") else f"{lane}:{kind}" if kind else lane
+        return self.rows[name]
 
     @property
     def repeated(self) -> list[int]:
@@ -144,7 +161,7 @@ def read_arrivals(path: Path) -> Arrivals:
         raise _damaged(path, "ends within a row")
     rows = np.frombuffer(body, _ROW)
     lost = tuple(
-        Lost(int(row["phase"]), _ENDS[int(row["state"])], int(row["pc"]))
+        Lost(int(row["phase"]), _ENDS[int(row["state"])], int(row["last"]))
         for row in rows[np.isin(rows["state"], list(_ENDS))]
     )
     return Arrivals(
@@ -152,6 +169,7 @@ def read_arrivals(path: Path) -> Arrivals:
         step=int(header["step"]),
         whole=int(header["extent"]) != _CUT_OFF,
         given_up=int(header["extent"]) == _GIVEN_UP,
+        has_tick=int(header["extent"]) == _HAS_TICK,
         rows=rows[rows["state"] == _WHOLE],
         lost=lost,
     )

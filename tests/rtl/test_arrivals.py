@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -67,6 +68,14 @@ def curve(run: Run, bench: str) -> dict[str, NDArray[np.uint32]]:
     lanes = {lane.name: lane for lane in record.series}
     chosen = {name: lanes[name] for name in ARRIVALS} | record.companions(lanes[ARRIVALS[0]])
     return {name: run.samples(record, lane) for name, lane in chosen.items()}
+
+
+def lab_with(folder: Path, bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a folder the lab, with a benchmark of tests/rtl/benches."""
+    (folder / "bench").mkdir()
+    (folder / "kadenz.toml").write_text("")
+    shutil.copy(Path(__file__).parent / "benches" / bench, folder / "bench")
+    monkeypatch.setenv("KADENZ_LAB", str(folder))
 
 
 @pytest.fixture(scope="module", params=[IBEX, VEXRISCV])
@@ -155,6 +164,53 @@ def test_copies_agree_with_runs_from_reset_and_leave_no_trace(target: str, tmp_p
         assert events["low"][events["value"] == scope.END][-1] - begin == rows[phase]["end"]
 
 
+def test_all_ticks_are_in_the_largest_of_each_arrival(tmp_path: Path) -> None:
+    """Against runs from reset: all ticks of two arrivals, and the worst ticks of others."""
+    bench = Bench(tmp_path, IBEX, f"{GIVE} id=10 samples={SAMPLES} arrivals=1 waiter=1")
+    file, step = tmp_path / "arrivals", 96
+    asked = Asked(SAMPLES - 1, step=step, ticks=True)
+    undisturbed = bench.marks()
+    assert bench.marks(*asked.arguments(str(file))).tobytes() == undisturbed.tobytes()
+    rows = {int(row["phase"]): row for row in read_arrivals(file).rows}
+    assert set(np.diff(sorted(rows))) == {step}
+
+    def latencies(phase: int, tick: int) -> dict[str, int]:
+        """From reset; none if the sample had ended before the interrupt."""
+        one = asked.following(phase, tick, "task").arguments(str(file))
+        events = bench.marks(*one)
+        request = events["low"][events["value"] == scope.BEGIN][-1] + phase
+        marks = {"handler": scope.HANDLED, "task": scope.RESPONDED}
+        at = {lane: events["low"][events["value"] == mark] for lane, mark in marks.items()}
+        return {lane: int(cycle[0] - request) for lane, cycle in at.items() if cycle.size}
+
+    first, second, *_, last = sorted(rows)
+    for phase in (second, last):
+        tried = [latencies(phase, tick) for tick in range(1, phase + 900, step)]
+        for lane in ARRIVALS:
+            assert max(each[lane] for each in tried if each) == rows[phase][lane]
+    for lane in ARRIVALS:
+        worst_one = max(rows.values(), key=lambda row, lane=lane: row[lane])
+        for row in (rows[first], worst_one):
+            assert latencies(int(row["phase"]), int(row[f"{lane}:tick"]))[lane] == row[lane]
+
+
+def test_a_service_that_looks_at_the_time_is_tried_at_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--why` fails where a run from reset takes longer or shorter than the copy."""
+    lab_with(tmp_path, "looks_at_time.c", monkeypatch)
+    (run,) = worst(tmp_path / "runs", "own/looks-at-time", "--target", IBEX, "--ticks", "--why")
+    exact = population(run, "own/looks-at-time")
+    assert exact.pairs > exact.tried and exact.exhaustive
+    assert exact.handler.max > 500  # it waits for the time with interrupts off
+
+
+def test_a_service_with_a_tick_has_no_pairs(tmp_path: Path) -> None:
+    (run,) = worst(tmp_path, "critical/sleep", "--target", IBEX, "--ticks")
+    record = record_of(run, "critical/sleep")
+    assert record.status == "n/a" and "a tick of the kernel comes in its sample" in record.reason
+
+
 def planted(count: int) -> Path:
     """FreeRTOS with `count` more instructions of four bytes where a send has interrupts off."""
     tree = inventory.root() / "build" / "tests" / f"send-{count}-tree"
@@ -228,10 +284,7 @@ def test_a_target_that_cannot_be_copied_is_refused(target: str, why: str, tmp_pa
 def test_arrivals_without_an_end_are_named_and_the_others_stand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "bench").mkdir()
-    (tmp_path / "kadenz.toml").write_text("")
-    shutil.copy(Path(__file__).parent / "benches" / "hangs_if_late.c", tmp_path / "bench")
-    monkeypatch.setenv("KADENZ_LAB", str(tmp_path))
+    lab_with(tmp_path, "hangs_if_late.c", monkeypatch)
     (run,) = worst(tmp_path / "runs", "own/hangs-if-late", "--target", IBEX)
     (warning,) = [each for each in run.manifest.warnings if each.code == "arrivals-lost"]
     assert warning.message.count("came to no end, and was last at measure+0x") == 8
@@ -242,9 +295,10 @@ def test_arrivals_without_an_end_are_named_and_the_others_stand(
     assert handler.planned == handler.taken + handler.missed + handler.not_measured
 
 
-def children_of(process: int) -> Sequence[int]:
+def descendants_of(process: int) -> set[int]:
     file = Path(f"/proc/{process}/task/{process}/children")
-    return [int(word) for word in file.read_text().split()]
+    children = {int(word) for word in file.read_text().split()} if file.exists() else set()
+    return children.union(*map(descendants_of, children))
 
 
 def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path: Path) -> None:
@@ -252,16 +306,38 @@ def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path:
     file = tmp_path / "arrivals"
     process = bench.run(*Asked(SAMPLES - 1).arguments(str(file)))
     known: set[int] = set()
-    while len(known) < 50:  # children that were seen: some rows are whole by then
+    while sum(map(utime_of, known)) < 50:  # some rows are whole by then
         assert process.poll() is None
-        known |= {*children_of(process.pid)}
-        time.sleep(0.001)
+        known = descendants_of(process.pid)
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     seen = read_arrivals(file)
     assert not seen.whole and seen.rows.size >= 10
-    assert not seen.lost  # a child that was ended with the bench has come to no end of its own
+    assert not seen.lost  # an arrival that was ended with the bench has come to no end of its own
     assert not any(Path(f"/proc/{child}").exists() for child in known)
+
+
+def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, IBEX, f"critical/thread-join id=10 samples={SAMPLES} arrivals=1")
+    file = tmp_path / "arrivals"
+    process = bench.run(*Asked(SAMPLES - 1).arguments(str(file)))
+    killed = None
+    while killed is None:
+        assert process.poll() is None
+        for child in descendants_of(process.pid) - {process.pid}:
+            if not descendants_of(child) and utime_of(child) > 2:
+                killed = child
+    os.kill(killed, signal.SIGSEGV)
+    process.communicate(timeout=300)
+    seen = read_arrivals(file)
+    (lost,) = seen.lost
+    assert process.returncode == 0 and seen.whole and "crashed" in lost.why
+    assert len(seen.rows) == seen.cycles - 1 and lost.phase not in seen.rows["phase"]
+
+
+def utime_of(process: int) -> int:
+    """Hundredths of a second that it ran; of a process that is there."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])
 
 
 def test_json_has_the_populations(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrivals.hpp"
 
+#include "attempts.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
-#include <cstring>
+#include <map>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
@@ -20,19 +23,22 @@ namespace kadenz
 namespace
 {
 
-constexpr std::uint32_t VERSION = 1, HEADER_BYTES = 40;
-constexpr std::size_t MOST_ROWS = 1u << 20u;
-/* From its request on a child runs for so long and the length of the sample, at most. */
-constexpr std::uint64_t CHILD_CYCLES = 1'000'000;
-/* After this number of children without an end no further one is started: each takes its time. */
-constexpr std::uint32_t MOST_LOST = 8;
+constexpr std::uint32_t VERSION = 2, HEADER_BYTES = 40;
+constexpr std::size_t BLOCK = 32; /* arrivals that a process takes at once */
+constexpr int EXIT_FORK = 2;
+constexpr unsigned WAIT_US = 2000;
 
-std::size_t mapped_bytes()
+template <typename Item> Item *shared_memory(std::size_t count)
 {
-    return MOST_ROWS * sizeof(Arrival);
+    void *const memory = mmap(nullptr, count * sizeof(Item), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        throw std::runtime_error("--arrivals: no memory for its rows");
+    }
+    return new (memory) Item[count]; /* zero, and kept so: none of them has a constructor */
 }
 
-/* What the child writes from now on goes nowhere: its copies of the parent's buffers, too. */
+/* What this process writes from now on goes nowhere: its copies of the parent's buffers, too. */
 void be_silent()
 {
     const int nowhere = open("/dev/null", O_WRONLY);
@@ -41,11 +47,50 @@ void be_silent()
     }
 }
 
+/* A process that dies with this one. -1: there is none; 0: in it. */
+pid_t fork_bound()
+{
+    const pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1);
+        }
+    }
+    return child;
+}
+
 } // namespace
+
+void Arrival::add(const Arrival &other)
+{
+    if (other.state == Arrivals::NOT_TRIED) {
+        return;
+    }
+    if (state == Arrivals::NOT_TRIED) {
+        /* A process may be killed at any time: its state says that a row is there, so it is last.
+         */
+        Arrival row = other;
+        row.state = Arrivals::NOT_TRIED;
+        *this = row;
+        std::atomic_signal_fence(std::memory_order_release);
+        state = other.state;
+        return;
+    }
+    if (other.state > state) {
+        state = other.state;
+        last = other.last;
+    }
+    handled = std::max(handled, other.handled);
+    responded = std::max(responded, other.responded);
+    ticks += other.ticks;
+    handler.add(other.handler);
+    task.add(other.task);
+}
 
 Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
     : simulation_(simulation), asked_(asked),
-      most_(std::max(1u, std::thread::hardware_concurrency()))
+      processes_(std::max(1u, std::thread::hardware_concurrency()))
 {
     if (asked_.step == 0) {
         throw std::runtime_error("--arrival-step 0: at least 1");
@@ -53,160 +98,249 @@ Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
     if (simulation_.cores() != 1) {
         throw std::runtime_error("--arrivals: one core, not several");
     }
-    void *const memory = mmap(nullptr, mapped_bytes(), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
-        throw std::runtime_error("--arrivals: no memory for its rows");
-    }
-    rows_ = static_cast<Arrival *>(memory);
+    std::vector<std::uint8_t> state;
+    simulation_.core(0).save(state);  /* or it says why not */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* rows are read when nobody writes them any more */
+    shared_ = shared_memory<Shared>(1);
+    taken_ = shared_memory<std::atomic<std::uint8_t>>(MOST_ROWS / BLOCK);
+    tries_ = shared_memory<std::uint32_t>(processes_);
+    rows_ = shared_memory<Arrival>(MOST_ROWS * processes_);
 }
 
 Arrivals::~Arrivals()
 {
-    munmap(rows_, mapped_bytes());
+    end_processes();
+    munmap(rows_, MOST_ROWS * processes_ * sizeof *rows_);
+    munmap(tries_, processes_ * sizeof *tries_);
+    munmap(taken_, MOST_ROWS / BLOCK * sizeof *taken_);
+    munmap(shared_, sizeof *shared_);
 }
 
-void Arrivals::step()
+void Arrivals::step(const std::function<bool()> &stopped)
 {
-    const std::uint64_t phase = simulation_.machine().now() - begin_;
-    if (open_ && asked_.only != 0 && phase == asked_.only) {
-        simulation_.request();
-    } else if (open_ && asked_.only == 0 && (phase - 1) % asked_.step == 0) {
-        attempt();
+    if (open_ && asked_.only != 0) {
+        raise_only(simulation_.machine().now() - begin_);
     }
     simulation_.step();
     const Mark mark = simulation_.marked();
     if (mark.value == BEGIN && seen_++ == asked_.sample) {
         open_ = true;
         begin_ = mark.cycle;
+        deadline_ = simulation_.machine().deadline();
+        if (asked_.only == 0) {
+            start();
+        }
     } else if (mark.value == END && open_) {
         open_ = false;
-        whole_ = true;
         cycles_ = mark.cycle - begin_;
-    }
-}
-
-void Arrivals::attempt()
-{
-    if (lost_ >= MOST_LOST) {
-        return;
-    }
-    if (count_ == MOST_ROWS) {
-        throw std::runtime_error("--arrivals: the sample has more than 1048576 cycles to try: "
-                                 "take a larger --arrival-step");
-    }
-    while (children_.size() >= most_) {
-        wait_for_one();
-    }
-    Arrival &row = rows_[count_];
-    Machine &machine = simulation_.machine();
-    row.phase = static_cast<std::uint32_t>(machine.now() - begin_);
-    row.state = RUNS;
-    row.pc = simulation_.core(0).pc();
-    row.masked = simulation_.core(0).interrupts_on() ? 0 : 1;
-    row.locked = asked_.lock != 0 ? machine.word_at(asked_.lock) : 0;
-    const pid_t parent = getpid(), child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (getppid() != parent) {
-            _exit(1);
+        whole_ = true;
+        if (asked_.ticks && simulation_.machine().deadline() != deadline_) {
+            shared_->has_tick = 1;
         }
-        be_child(row);
+        wait(stopped);
     }
-    if (child < 0) {
-        throw std::runtime_error(std::string("--arrivals: no further process: ") +
-                                 std::strerror(errno));
-    }
-    children_[child] = count_++;
 }
 
-void Arrivals::be_child(Arrival &row)
+void Arrivals::raise_only(std::uint64_t phase)
 {
-    Machine &machine = simulation_.machine();
-    const std::uint64_t request = machine.now();
-    std::uint64_t end = 0;
+    if (phase == asked_.only) {
+        simulation_.request();
+    }
+    if (phase == asked_.only_tick) {
+        (void)simulation_.machine().tick();
+    }
+}
+
+/* ---- processes --------------------------------------------------------------------------------
+ */
+void Arrivals::start()
+{
+    std::fflush(nullptr);
+    manager_ = fork_bound();
+    if (manager_ == 0) {
+        manage();
+    }
+    if (manager_ < 0) {
+        throw std::runtime_error("--arrivals: no further process");
+    }
+}
+
+/* Stays at the beginning of the sample, so that a process begins there at any time. */
+void Arrivals::manage()
+{
     be_silent();
-    machine.unwatch();
-    simulation_.request();
-    while (row.handled == 0 || row.responded == 0 || end == 0) {
-        if (machine.finished() || machine.now() - request > CHILD_CYCLES + (request - begin_)) {
-            row.pc = simulation_.core(0).pc();
-            row.state = UNENDED;
-            _exit(0);
+    simulation_.machine().unwatch();
+    try_all(false);
+    if (shared_->timed != 0) {
+        const std::size_t used = shared_->longest / asked_.step + 1u;
+        for (unsigned number = 0; number < processes_; number++) {
+            std::fill_n(rows_ + number * MOST_ROWS, std::min(used, MOST_ROWS), Arrival());
+            tries_[number] = 0;
         }
-        simulation_.step();
-        const Mark mark = simulation_.marked();
-        const auto since = static_cast<std::uint32_t>(mark.cycle - request);
-        if (mark.value == HANDLED && row.handled++ == 0) {
-            row.handler = since;
-        } else if (mark.value == RESPONDED && row.responded++ == 0) {
-            row.task = since;
-        } else if (mark.value == END && end == 0) {
-            end = mark.cycle;
+        for (std::size_t block = 0; block < MOST_ROWS / BLOCK; block++) {
+            taken_[block] = 0;
         }
+        shared_->lost = 0;
+        try_all(true);
     }
-    row.end = static_cast<std::uint32_t>(end - begin_);
-    row.state = WHOLE;
     _exit(0);
 }
 
-void Arrivals::wait_for_one()
+void Arrivals::try_all(bool by_time)
 {
-    int status = 0;
-    const pid_t child = waitpid(-1, &status, 0);
-    if (child < 0) {
-        if (errno != EINTR) {
-            children_.clear(); /* there are none */
+    std::map<pid_t, unsigned> running;
+    for (unsigned number = 0; number < processes_; number++) {
+        running[fork_one(number, by_time)] = number;
+    }
+    while (!running.empty()) {
+        int status = 0;
+        const auto ended = running.find(waitpid(-1, &status, 0));
+        if (ended == running.end()) {
+            continue;
         }
-        return;
-    }
-    const auto known = children_.find(child);
-    if (known == children_.end()) {
-        return;
-    }
-    Arrival &row = rows_[known->second];
-    if (row.state == RUNS) {
+        const unsigned number = ended->second;
+        running.erase(ended);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+            continue;
+        }
+        if (WIFEXITED(status) || tries_[number] == 0) {
+            _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+        }
+        Arrival &row = rows_[number * MOST_ROWS + (tries_[number] - 1u) / asked_.step];
+        row.phase = tries_[number];
         row.state = CRASHED;
+        shared_->lost++;
+        running[fork_one(number, by_time)] = number;
     }
-    lost_ += row.state == WHOLE ? 0u : 1u;
-    children_.erase(known);
 }
 
-/* The number of children that run side by side is this machine's: rows behind the last one that may
- * be lost are dropped, so that two machines write the same. */
-bool Arrivals::give_up()
+pid_t Arrivals::fork_one(unsigned number, bool by_time)
 {
-    std::uint32_t lost = 0;
-    for (std::uint32_t i = 0; i < count_; i++) {
-        lost += rows_[i].state == WHOLE ? 0u : 1u;
-        if (lost == MOST_LOST) {
-            count_ = i + 1;
-            return true;
+    const pid_t child = fork_bound();
+    if (child == 0) {
+        walk(number, by_time);
+    }
+    if (child < 0) {
+        _exit(EXIT_FORK);
+    }
+    return child;
+}
+
+/* Through the whole sample, and back to each cycle that is this one's. */
+void Arrivals::walk(unsigned number, bool by_time)
+{
+    Machine &machine = simulation_.machine();
+    Arrival *const rows = rows_ + number * MOST_ROWS;
+    const std::uint64_t behind = tries_[number]; /* of one that crashed */
+    Attempts attempts(simulation_, asked_, begin_, *shared_, rows, by_time);
+    const auto is_mine = [&](std::uint64_t index) {
+        std::uint8_t owner = 0;
+        const auto mine = static_cast<std::uint8_t>(number + 1u);
+        return taken_[index / BLOCK].compare_exchange_strong(owner, mine) || owner == mine;
+    };
+    while (true) {
+        const std::uint64_t phase = machine.now() - begin_, index = (phase - 1u) / asked_.step;
+        const bool goes_on = shared_->lost < MOST_LOST && shared_->has_tick == 0;
+        if ((phase - 1u) % asked_.step == 0 && phase > behind && goes_on) {
+            if (index >= MOST_ROWS) {
+                _exit(EXIT_ROWS);
+            }
+            if (is_mine(index)) {
+                tries_[number] = static_cast<std::uint32_t>(phase);
+                attempts.now();
+            }
+        }
+        simulation_.step();
+        if (simulation_.marked().value == END) {
+            _exit(0);
         }
     }
-    return false;
+}
+
+void Arrivals::wait(const std::function<bool()> &stopped)
+{
+    while (manager_ > 0) {
+        int status = 0;
+        if (waitpid(manager_, &status, WNOHANG) == manager_) {
+            manager_ = 0;
+            if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ROWS) {
+                throw std::runtime_error("--arrivals: the sample has more than 1048576 cycles to "
+                                         "try: take a larger --arrival-step");
+            }
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+                throw std::runtime_error("--arrivals: a process that tries them could not run");
+            }
+        } else if (stopped()) {
+            end_processes();
+            whole_ = false;
+        } else {
+            usleep(WAIT_US);
+        }
+    }
+}
+
+void Arrivals::end_processes()
+{
+    if (manager_ > 0) {
+        kill(manager_, SIGKILL); /* and with it all others, which are this one's children then */
+        manager_ = 0;
+        while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+        }
+    }
+}
+
+/* ---- the file ---------------------------------------------------------------------------------
+ */
+std::vector<Arrival> Arrivals::rows() const
+{
+    std::vector<Arrival> all;
+    const std::uint64_t longest = std::max(cycles_, shared_->longest.load());
+    const std::size_t used = asked_.only != 0 ? 0 : whole_ ? longest / asked_.step + 1u : MOST_ROWS;
+    for (std::size_t index = 0; index < std::min(used, MOST_ROWS); index++) {
+        if (index % BLOCK == 0 && !asked_.ticks && taken_[index / BLOCK] == 0) {
+            index += BLOCK - 1; /* nobody came so far */
+            continue;
+        }
+        Arrival sum = {};
+        for (unsigned number = 0; number < processes_; number++) {
+            sum.add(rows_[number * MOST_ROWS + index]);
+        }
+        if (sum.state != NOT_TRIED) {
+            all.push_back(sum);
+        }
+    }
+    return all;
 }
 
 void Arrivals::close(std::FILE *file)
 {
-    if (!whole_) { /* ended in the middle of the sample: rows of children that still run say so */
-        for (const auto &child : children_) {
-            kill(child.first, SIGKILL);
-            (void)waitpid(child.first, nullptr, 0);
-        }
-        children_.clear();
+    if (!whole_) { /* ended in the middle of the sample */
+        end_processes();
     }
-    while (!children_.empty()) {
-        wait_for_one();
+    std::vector<Arrival> all = rows();
+    Extent extent = whole_ ? TRIED : CUT_OFF;
+    /* How many processes there are is this machine's matter: rows behind the last one that may be
+     * lost are dropped, so that two machines write the same. */
+    std::uint32_t lost = 0;
+    for (std::size_t i = 0; i < all.size(); i++) {
+        lost += all[i].state == WHOLE ? 0u : 1u;
+        if (lost == MOST_LOST) {
+            all.resize(i + 1);
+            extent = whole_ ? GIVEN_UP : CUT_OFF;
+        }
+    }
+    if (asked_.ticks && whole_ && shared_->has_tick != 0) {
+        extent = HAS_TICK;
+        all.clear();
     }
     std::fputs("KDZARRIV", file);
     put(file, VERSION, 4);
     put(file, HEADER_BYTES, 4);
     put(file, sizeof(Arrival), 4);
-    put(file, !whole_ ? CUT_OFF : give_up() ? GIVEN_UP : TRIED, 4);
-    put(file, cycles_, 8);
+    put(file, extent, 4);
+    put(file, asked_.ticks ? std::max(cycles_, shared_->longest.load()) : cycles_, 8);
     put(file, asked_.step, 8);
-    std::fwrite(rows_, sizeof(Arrival), count_, file);
+    std::fwrite(all.data(), sizeof(Arrival), all.size(), file);
 }
 
 } // namespace kadenz

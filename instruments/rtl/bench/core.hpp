@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <vector>
 
 namespace kadenz
 {
@@ -102,6 +104,16 @@ class Core
     /* Time jumped ahead by `cycles` while it slept. When it wakes, its mcycle has counted
      * them, and the cycles in which its clock stood still: mcycle of all cores stays in step. */
     virtual void skipped(std::uint64_t cycles) = 0;
+    /* Its whole state as bytes, equal for equal states; and back. */
+    virtual void save(std::vector<std::uint8_t> &state)
+    {
+        (void)state;
+        throw std::runtime_error("this core cannot be copied");
+    }
+    virtual void restore(const std::vector<std::uint8_t> &state)
+    {
+        (void)state;
+    }
     /* A debug module wants it in debug mode. A core without one is never asked. */
     virtual void debug_request(bool wanted)
     {

@@ -40,6 +40,15 @@ std::uint8_t byte_of(const Request &request)
     return static_cast<std::uint8_t>(request.data >> (8u * lane));
 }
 
+/* One of 2^64 numbers (S. Vigna's splitmix64). */
+std::uint64_t mixed(std::uint64_t first, std::uint64_t second)
+{
+    std::uint64_t value = first * 0x9e3779b97f4a7c15u + second + 0x632be59bd9b4e019u;
+    value = (value ^ (value >> 30u)) * 0xbf58476d1ce4e5b9u;
+    value = (value ^ (value >> 27u)) * 0x94d049bb133111ebu;
+    return value ^ (value >> 31u);
+}
+
 } // namespace
 
 void put(std::FILE *file, std::uint64_t value, unsigned bytes)
@@ -50,63 +59,64 @@ void put(std::FILE *file, std::uint64_t value, unsigned bytes)
 }
 
 Machine::Machine(std::vector<Memory> memories, Map map, unsigned cores, unsigned timer_divider)
-    : memories_(std::move(memories)), map_(map), divider_(timer_divider), ports_(2u * cores),
-      msip_(cores, 0), mtimecmp_(cores, NEVER)
+    : memories_(std::move(memories)), map_(map), divider_(timer_divider)
 {
+    state_.ports.resize(2u * cores);
+    state_.free_at.resize(memories_.size());
+    state_.msip.resize(cores, 0);
+    state_.mtimecmp.resize(cores, NEVER);
 }
 
 void Machine::cycle(const std::vector<Requests> &requests, std::vector<Answer> &answers)
 {
     somebody_refused_ = false;
-    for (std::size_t i = 0, number = first_; i < ports_.size(); i++) {
+    for (std::size_t i = 0, number = state_.first; i < state_.ports.size(); i++) {
         const Requests &core = requests[number / 2];
         serve(number, number % 2 == 0 ? core.instruction : core.data, answers[number]);
-        number = number + 1 < ports_.size() ? number + 1 : 0;
+        number = number + 1 < state_.ports.size() ? number + 1 : 0;
     }
     if (somebody_refused_) { /* the first in line is the first that waits */
-        first_ = refused_;
+        state_.first = refused_;
     }
-    now_++;
-    if (line_armed_ && now_ >= line_at_) {
-        msip_[0] = 1;
-        line_armed_ = false;
+    state_.now++;
+    if (state_.line_armed && state_.now >= state_.line_at) {
+        state_.msip[0] = 1;
+        state_.line_armed = false;
     }
 }
 
 void Machine::reset()
 {
-    std::fill(ports_.begin(), ports_.end(), Port());
-    std::fill(msip_.begin(), msip_.end(), 0u);
-    std::fill(mtimecmp_.begin(), mtimecmp_.end(), NEVER);
-    for (Memory &memory : memories_) {
-        memory.free_at = 0;
-    }
-    locked_ = 0;
-    now_ = held_ = 0;
-    line_at_ = NEVER;
-    line_armed_ = false;
+    std::fill(state_.ports.begin(), state_.ports.end(), Port());
+    std::fill(state_.msip.begin(), state_.msip.end(), 0u);
+    std::fill(state_.mtimecmp.begin(), state_.mtimecmp.end(), NEVER);
+    std::fill(state_.free_at.begin(), state_.free_at.end(), 0u);
+    state_.locked = 0;
+    state_.now = state_.held = 0;
+    state_.line_at = NEVER;
+    state_.line_armed = false;
 }
 
 Interrupts Machine::interrupts(unsigned core) const
 {
-    return {(msip_[core] & 1u) != 0, mtime() >= mtimecmp_[core]};
+    return {(state_.msip[core] & 1u) != 0, mtime() >= state_.mtimecmp[core]};
 }
 
 bool Machine::timer_set() const
 {
-    return line_armed_ ||
-           std::any_of(mtimecmp_.begin(), mtimecmp_.end(), [](auto at) { return at != NEVER; });
+    return state_.line_armed || std::any_of(state_.mtimecmp.begin(), state_.mtimecmp.end(),
+                                            [](auto at) { return at != NEVER; });
 }
 
 std::uint64_t Machine::until_timer() const
 {
-    const std::uint64_t first = *std::min_element(mtimecmp_.begin(), mtimecmp_.end());
-    std::uint64_t wanted = first == NEVER || first < 2u ? 0 : (first - 2u) * divider_ + held_;
-    if (line_armed_) {
-        const std::uint64_t line = line_at_ - 1u;
+    const std::uint64_t first = *std::min_element(state_.mtimecmp.begin(), state_.mtimecmp.end());
+    std::uint64_t wanted = first == NEVER || first < 2u ? 0 : (first - 2u) * divider_ + state_.held;
+    if (state_.line_armed) {
+        const std::uint64_t line = state_.line_at - 1u;
         wanted = wanted == 0 ? line : std::min(wanted, line);
     }
-    return wanted > now_ ? wanted - now_ : 0;
+    return wanted > state_.now ? wanted - state_.now : 0;
 }
 
 Memory *Machine::memory_at(std::uint32_t address, std::uint32_t bytes)
@@ -118,6 +128,62 @@ Memory *Machine::memory_at(std::uint32_t address, std::uint32_t bytes)
         }
     }
     return nullptr;
+}
+
+void Machine::keep(Snapshot &snapshot)
+{
+    keeps_ = true;
+    snapshot.state = state_;
+    snapshot.stores = before_.size();
+}
+
+void Machine::back(const Snapshot &snapshot)
+{
+    for (; before_.size() > snapshot.stores; before_.pop_back()) {
+        std::memcpy(before_.back().place, &before_.back().word, 4);
+    }
+    state_ = snapshot.state;
+}
+
+bool Machine::tick()
+{
+    const std::uint64_t at = state_.mtimecmp[0];
+    if (at == NEVER || mtime() >= at) {
+        return false;
+    }
+    state_.held = state_.now - at * divider_; /* modulo 2^64, as the difference is in mtime() */
+    return true;
+}
+
+std::uint64_t Machine::digest(bool with_held) const
+{
+    std::uint64_t total = state_.contents;
+    const auto add = [&total](std::uint64_t value) { total = mixed(total, value); };
+    for (const Port &port : state_.ports) {
+        add(port.busy);
+        add(port.busy ? port.left : 0);
+        if (port.busy) {
+            const Request &request = port.request;
+            add(static_cast<std::uint64_t>(request.address) << 32u | request.data);
+            add(request.lanes | (request.write ? 256u : 0u));
+        }
+    }
+    for (const std::uint64_t at : state_.free_at) {
+        add(at);
+    }
+    add(state_.first);
+    add(state_.locked);
+    for (const std::uint32_t word : state_.msip) {
+        add(word);
+    }
+    for (const std::uint64_t at : state_.mtimecmp) {
+        add(at);
+    }
+    add(state_.line_armed ? state_.line_at : NEVER);
+    add(state_.now);
+    add(state_.finished);
+    add(with_held ? state_.held : 0);
+    return total;
 }
 
 void Machine::watch(std::uint32_t address, std::FILE *file, bool with_misses)
@@ -138,8 +204,8 @@ void Machine::put_event(std::uint64_t count, std::uint32_t value)
     put(trace_, count, 8);
     put(trace_, value, 4);
     if (with_misses_) {
-        put(trace_, misses_.instruction, 8);
-        put(trace_, misses_.data, 8);
+        put(trace_, state_.misses.instruction, 8);
+        put(trace_, state_.misses.data, 8);
     }
 }
 
@@ -156,14 +222,14 @@ void Machine::mark(std::uint32_t value)
     if (value == 0) {
         return; /* start-up clears memory */
     }
-    mark_ = {value, now_};
+    state_.mark = {value, state_.now};
     if (trace_ == nullptr) {
         return;
     }
-    put_event(now_, value);
+    put_event(state_.now, value);
     marks_++;
     if (paths_ != nullptr) {
-        paths_->marked(value, now_);
+        paths_->marked(value, state_.now);
     }
 }
 
@@ -183,10 +249,12 @@ bool Machine::take(Port &port, const Request &request)
     Memory *memory = memory_at(request.address, 4);
     port.left = memory != nullptr ? memory->wait : 0;
     if (memory != nullptr && memory->shared) {
-        if (now_ < memory->free_at) {
+        std::uint64_t &free_at =
+            state_.free_at[static_cast<std::size_t>(memory - memories_.data())];
+        if (state_.now < free_at) {
             return false;
         }
-        memory->free_at = now_ + memory->wait + 1u;
+        free_at = state_.now + memory->wait + 1u;
     }
     port.request = request;
     return true;
@@ -194,7 +262,7 @@ bool Machine::take(Port &port, const Request &request)
 
 void Machine::serve(std::size_t number, const Request &request, Answer &answer)
 {
-    Port &port = ports_[number];
+    Port &port = state_.ports[number];
     answer.granted = answer.answered = false;
     if (!port.busy) {
         if (!request.valid) {
@@ -225,7 +293,7 @@ void Machine::perform(const Request &request, Answer &answer)
     if (memory == nullptr) {
         if (!device(request, answer)) {
             answer.error = true;
-            fault_address_ = request.address;
+            state_.fault_address = request.address;
         }
         return;
     }
@@ -233,6 +301,10 @@ void Machine::perform(const Request &request, Answer &answer)
     std::memcpy(&answer.data, place, 4);
     if (request.write) {
         const std::uint32_t word = word_of(request, answer.data);
+        if (keeps_) {
+            before_.push_back({place, answer.data});
+            state_.contents ^= mixed(address, answer.data) ^ mixed(address, word);
+        }
         std::memcpy(place, &word, 4);
         if (watched_ != 0 && address == watched_) {
             mark(word);
@@ -248,7 +320,7 @@ bool Machine::device(const Request &request, Answer &answer)
     if (request.address - map_.uart < UART_BYTES) {
         if (request.write && (request.lanes & 1u) != 0 && request.address - map_.uart < 4u) {
             std::putchar(byte_of(request));
-            written_++;
+            state_.written++;
         }
         answer.data = TRANSMITTER_EMPTY << (8u * (LINE_STATUS & 3u));
         return true;
@@ -263,10 +335,10 @@ bool Machine::device(const Request &request, Answer &answer)
     }
     if (request.address - map_.finisher < 4u) {
         if (request.write && (request.data & 0xffffu) == FINISH_PASS) {
-            finished_ = true;
+            state_.finished = true;
         } else if (request.write && (request.data & 0xffffu) == FINISH_FAIL) {
-            finished_ = true;
-            code_ = static_cast<int>(request.data >> 16u);
+            state_.finished = true;
+            state_.code = static_cast<int>(request.data >> 16u);
         }
         return true;
     }
@@ -276,6 +348,7 @@ bool Machine::device(const Request &request, Answer &answer)
 std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
 {
     if (offset >= MTIME) {
+        state_.looks++;
         return static_cast<std::uint32_t>(mtime() >> (offset == MTIME ? 0u : 32u));
     }
     if (offset >= LINE && offset < LINE_END) {
@@ -283,11 +356,11 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
     }
     if (offset >= MTIMECMP) {
         const std::size_t core = (offset - MTIMECMP) / 8u;
-        if (core >= mtimecmp_.size()) {
+        if (core >= state_.mtimecmp.size()) {
             return 0;
         }
         const unsigned shift = (offset & 4u) != 0 ? 32u : 0u;
-        std::uint64_t &at = mtimecmp_[core];
+        std::uint64_t &at = state_.mtimecmp[core];
         const auto before = static_cast<std::uint32_t>(at >> shift);
         if (request.write) {
             const std::uint64_t word = word_of(request, before);
@@ -296,13 +369,13 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
         return before;
     }
     const std::size_t core = offset / 4u;
-    if (core >= msip_.size()) {
+    if (core >= state_.msip.size()) {
         return 0;
     }
     if (request.write) {
-        msip_[core] = word_of(request, msip_[core]) & 1u;
+        state_.msip[core] = word_of(request, state_.msip[core]) & 1u;
     }
-    return msip_[core];
+    return state_.msip[core];
 }
 
 std::uint32_t Machine::line(std::uint32_t offset, const Request &request)
@@ -311,21 +384,21 @@ std::uint32_t Machine::line(std::uint32_t offset, const Request &request)
         return 1;
     }
     if (request.write) {
-        line_at_ = now_ + request.data;
-        line_armed_ = true;
+        state_.line_at = state_.now + request.data;
+        state_.line_armed = true;
     }
-    return line_armed_ ? 0 : static_cast<std::uint32_t>(now_ - line_at_);
+    return state_.line_armed ? 0 : static_cast<std::uint32_t>(state_.now - state_.line_at);
 }
 
 std::uint32_t Machine::lock(std::uint32_t offset, const Request &request)
 {
     const std::uint32_t bit = 1u << (offset / 4u);
     if (request.write) {
-        locked_ &= ~bit;
+        state_.locked &= ~bit;
         return 0;
     }
-    const std::uint32_t taken = (locked_ & bit) == 0 ? 1u : 0u;
-    locked_ |= bit;
+    const std::uint32_t taken = (state_.locked & bit) == 0 ? 1u : 0u;
+    state_.locked |= bit;
     return taken;
 }
 

@@ -24,8 +24,7 @@ struct Memory {
     std::uint32_t start = 0;
     std::uint32_t wait = 0; /* cycles that an access takes beyond the first */
     std::vector<std::uint8_t> bytes;
-    bool shared = false;       /* one access at a time, of all buses; else one of each bus */
-    std::uint64_t free_at = 0; /* the first cycle in which a shared one takes the next access */
+    bool shared = false; /* one access at a time, of all buses; else one of each bus */
 };
 
 struct Map {
@@ -54,6 +53,37 @@ class Device
 /* The `bytes` lowest bytes of a value, the lowest first. */
 void put(std::FILE *file, std::uint64_t value, unsigned bytes);
 
+/* What of a machine changes while it runs, but for the bytes of its memories. */
+struct MachineState {
+    struct Port {
+        bool busy = false;
+        std::uint32_t left = 0;
+        Request request;
+    };
+
+    std::vector<Port> ports;
+    std::vector<std::uint64_t>
+        free_at;              /* of each memory: when a shared one takes an access again */
+    std::size_t first = 0;    /* the port that is asked first in this cycle */
+    std::uint32_t locked = 0; /* a bit each */
+    std::vector<std::uint32_t> msip;
+    std::vector<std::uint64_t> mtimecmp;
+    /* A device that raises core 0's msip: a store of N to its word arms it for N cycles later; a
+     * load tells the cycles since. */
+    std::uint64_t line_at = UINT64_MAX;
+    bool line_armed = false;
+    std::uint64_t now = 0;
+    std::uint64_t held = 0;    /* cycles in which mtime stood still */
+    std::uint64_t written = 0; /* bytes of output */
+    std::uint32_t fault_address = 0;
+    bool finished = false;
+    int code = 0;
+    Mark mark;
+    Misses misses;
+    std::uint64_t contents = 0; /* a digest of the stores to memory: of what they left there */
+    std::uint64_t looks = 0;    /* loads of mtime */
+};
+
 class Machine
 {
   public:
@@ -78,33 +108,33 @@ class Machine
     bool timer_set() const;
     void skip(std::uint64_t cycles)
     {
-        now_ += cycles;
+        state_.now += cycles;
     }
     /* mtime stood still in the last cycle. */
     void hold()
     {
-        held_++;
+        state_.held++;
     }
     std::uint64_t now() const
     {
-        return now_;
+        return state_.now;
     }
 
     bool finished() const
     {
-        return finished_;
+        return state_.finished;
     }
     int code() const
     {
-        return code_;
+        return state_.code;
     }
     std::uint64_t written() const
     {
-        return written_;
+        return state_.written;
     }
     std::uint32_t fault_address() const
     {
-        return fault_address_;
+        return state_.fault_address;
     }
 
     Memory *memory_at(std::uint32_t address, std::uint32_t bytes);
@@ -120,23 +150,24 @@ class Machine
     /* The mark that was stored since the last call: two take more than a cycle. */
     Mark take_mark()
     {
-        return std::exchange(mark_, Mark());
+        return std::exchange(state_.mark, Mark());
     }
     /* Raises a core's software interrupt, as a device does. */
     void raise(unsigned core)
     {
-        msip_[core] = 1;
+        state_.msip[core] = 1;
     }
     /* Whether a core has a software interrupt: one that is about to wake does not sleep on. */
     bool requested() const
     {
-        return std::any_of(msip_.begin(), msip_.end(), [](auto word) { return (word & 1u) != 0; });
+        return std::any_of(state_.msip.begin(), state_.msip.end(),
+                           [](auto word) { return (word & 1u) != 0; });
     }
     /* A word of memory now; 0 where there is none. */
     std::uint32_t word_at(std::uint32_t address);
     void counted(Misses misses)
     {
-        misses_ = misses;
+        state_.misses = misses;
     }
     /* Marks and stores to watched words go to `paths` too. */
     void follow(Paths *paths)
@@ -144,11 +175,41 @@ class Machine
         paths_ = paths;
     }
 
+    /* Its state now. To go back to it, it must be an ancestor of the state at that time: what was
+     * kept later is lost then. */
+    struct Snapshot {
+        MachineState state;
+        std::size_t stores = 0;
+    };
+    void keep(Snapshot &snapshot);
+    void back(const Snapshot &snapshot);
+    /* Lets the timer of core 0 come now: time goes on from its moment, or was held until now. False
+     * if it is not set, or past. */
+    bool tick();
+    /* Digest of the whole state; `with_held`: of how long mtime stood still, too. */
+    std::uint64_t digest(bool with_held) const;
+    /* Ticks of mtime in some cycles. */
+    std::uint64_t ticks_in(std::uint64_t cycles) const
+    {
+        return cycles / divider_;
+    }
+    /* Loads of mtime so far. */
+    std::uint64_t looks() const
+    {
+        return state_.looks;
+    }
+    /* The moment of core 0's next timer interrupt, as it is written in its register. */
+    std::uint64_t deadline() const
+    {
+        return state_.mtimecmp[0];
+    }
+
   private:
-    struct Port {
-        bool busy = false;
-        std::uint32_t left = 0;
-        Request request;
+    using Port = MachineState::Port;
+
+    struct Before { /* a word of memory before a store */
+        std::uint8_t *place;
+        std::uint32_t word;
     };
 
     bool take(Port &port, const Request &request);
@@ -159,7 +220,7 @@ class Machine
     std::uint32_t lock(std::uint32_t offset, const Request &request);
     std::uint64_t mtime() const
     {
-        return (now_ - held_) / divider_;
+        return (state_.now - state_.held) / divider_;
     }
     void mark(std::uint32_t value);
     void put_event(std::uint64_t count, std::uint32_t value);
@@ -167,31 +228,17 @@ class Machine
     std::vector<Memory> memories_;
     Map map_;
     unsigned divider_;
-    std::vector<Port> ports_;
-    std::size_t first_ = 0; /* the port that is asked first in this cycle */
+    MachineState state_;
     std::size_t refused_ = 0;
     bool somebody_refused_ = false;
-    std::uint32_t locked_ = 0; /* a bit each */
-    std::vector<std::uint32_t> msip_;
-    std::vector<std::uint64_t> mtimecmp_;
-    /* A device that raises core 0's msip: a store of N to its word arms it for N cycles later; a
-     * load tells the cycles since. */
-    std::uint64_t line_at_ = UINT64_MAX;
-    bool line_armed_ = false;
-    std::uint64_t now_ = 0;
-    std::uint64_t held_ = 0; /* cycles in which mtime stood still */
     Device *attached_ = nullptr;
-    std::uint64_t written_ = 0; /* bytes of output */
-    std::uint32_t fault_address_ = 0;
-    bool finished_ = false;
-    int code_ = 0;
     std::uint32_t watched_ = 0;
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
     bool with_misses_ = false;
-    Mark mark_;
-    Misses misses_;
     Paths *paths_ = nullptr;
+    bool keeps_ = false; /* what stores overwrite */
+    std::vector<Before> before_;
 };
 
 } // namespace kadenz

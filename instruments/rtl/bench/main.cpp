@@ -8,7 +8,7 @@
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
 //         [--arrivals FILE [--arrival-sample N] [--arrival-step N] [--arrival-lock A]
-//          [--arrival-only N [--arrival-until MARK]]]
+//          [--arrival-ticks 1] [--arrival-only N [--arrival-tick N] [--arrival-until MARK]]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
@@ -112,7 +112,7 @@ class Bench
     int run_with(const Arrivals::Asked &asked, std::FILE *file)
     {
         Arrivals arrivals(simulation_, asked);
-        const int code = run([&arrivals] { arrivals.step(); });
+        const int code = run([&arrivals] { arrivals.step([] { return asked_to_end != 0; }); });
         arrivals.close(file);
         return code;
     }
@@ -211,7 +211,9 @@ Arrivals::Asked arrivals_of(const Arguments &arguments)
     asked.sample = option(arguments, "arrival-sample", 0);
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
+    asked.ticks = option(arguments, "arrival-ticks", 0) != 0;
     asked.only = option(arguments, "arrival-only", 0);
+    asked.only_tick = option(arguments, "arrival-tick", 0);
     if (arguments.count("watch") == 0) {
         throw std::runtime_error("--arrivals: with --watch");
     }

@@ -87,6 +87,40 @@ class Simulation
         }
     }
 
+    /* The state of all. To go back to it, it must be an ancestor of the state at that time. */
+    struct Snapshot {
+        Machine::Snapshot machine;
+        std::vector<std::uint8_t> core;
+        Mark mark;
+        std::vector<Answer> answers;
+        std::uint64_t clocked = 0, skipped = 0, asleep = 0, skipped_here = 0;
+    };
+
+    /* Of one core. */
+    void keep(Snapshot &snapshot)
+    {
+        machine_.keep(snapshot.machine);
+        cores_[0]->save(snapshot.core);
+        snapshot.mark = mark_;
+        snapshot.answers = answers_;
+        snapshot.clocked = clocked_;
+        snapshot.skipped = skipped_;
+        snapshot.asleep = asleep_;
+        snapshot.skipped_here = skipped_here_;
+    }
+
+    void back(const Snapshot &snapshot)
+    {
+        machine_.back(snapshot.machine);
+        cores_[0]->restore(snapshot.core);
+        mark_ = snapshot.mark;
+        answers_ = snapshot.answers;
+        clocked_ = snapshot.clocked;
+        skipped_ = snapshot.skipped;
+        asleep_ = snapshot.asleep;
+        skipped_here_ = snapshot.skipped_here;
+    }
+
     void step()
     {
         bool asleep = true;

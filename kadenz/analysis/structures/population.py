@@ -16,37 +16,46 @@ import numpy.typing as npt
 
 from kadenz.analysis.structures import Show, Structure
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import ARRIVAL, ARRIVALS, LaneEntry, RecordEntry
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, TICKED, LaneEntry, RecordEntry
 from kadenz.store import Run
 
 HANDLER, TASK = ARRIVALS
 _PHASE, _PC, _MASKED, _LOCKED = ARRIVAL
+_TICK, _TICKS = TICKED
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
 _CELLS = 2000  # of a curve, at most
 _COUNTS = ("tried", "step", "asleep", "lost", "untried")
 
+_THIS = "this image, this path, this state of kernel and caches, and these wait states"
 EXHAUSTIVE = (
-    "Exhaustive for one interrupt, this image, this path, this state of kernel and caches, and "
-    "these wait states. No bound for other states, longer lists, a second interrupt, or silicon"
+    f"Exhaustive for one interrupt, {_THIS}. No bound for other states, longer lists, a second "
+    "interrupt, or silicon"
+)
+EXHAUSTIVE_WITH_TICKS = (
+    f"Exhaustive for one interrupt and one tick of the kernel, {_THIS}. Each value is the largest "
+    "over all ticks. No bound for other states, longer lists, a third interrupt, or silicon"
 )
 
 
 @dataclass(frozen=True)
 class Extremes:
     """Ticks from the request to a first statement, over all arrivals that were tried: the least,
-    the median and the most; the cycle of the arrival with the most, and what it interrupted."""
+    the median and the most; the cycle of the arrival with the most, what it interrupted, and the
+    cycle of the tick with which it came, 0 without ticks."""
 
     min: float
     median: float
     max: float
     phase: int
     function: str
+    tick: int
 
     def row(self, unit: Unit) -> dict[str, Any]:
         """In the unit of figures."""
         figures = {name: unit.figure(getattr(self, name)) for name in ("min", "median", "max")}
-        return {**figures, "worst_cycle": self.phase, "worst_in": self.function}
+        where = {"worst_cycle": self.phase, "worst_in": self.function}
+        return figures | where | ({"worst_tick": self.tick} if self.tick else {})
 
 
 @dataclass(frozen=True)
@@ -113,6 +122,7 @@ class Population(Structure):
     asleep: int
     lost: int
     untried: int
+    pairs: int
     handler: Extremes
     task: Extremes
     curve: Curve
@@ -126,17 +136,24 @@ class Population(Structure):
 
     def row(self, unit: Unit) -> dict[str, Any]:
         counts = {name: getattr(self, name) for name in _COUNTS}
+        counts |= {"pairs": self.pairs} if self.pairs else {}
         ends = {HANDLER: self.handler.row(unit), TASK: self.task.row(unit)}
         return {"arrivals": counts | ends}
 
     def sentence(self, show: Show, unit: str) -> str:
-        return f"{self.status(show)} {unit}. {EXHAUSTIVE}"
+        return f"{self.status(show)} {unit}. {self.premise}"
+
+    @property
+    def premise(self) -> str:
+        """For what its figures are exact, and for what not."""
+        return EXHAUSTIVE_WITH_TICKS if self.pairs else EXHAUSTIVE
 
     def status(self, show: Show) -> str:
         """The sentence of one service, without its unit."""
         ends = "; ".join(
             f"{name} {show(end.min)} … {show(end.max)}, worst at cycle {end.phase:,}"
             + (f" in `{end.function}`" if end.function else "")
+            + (f" with a tick at cycle {end.tick:,}" if end.tick else "")
             for name, end in ((HANDLER, self.handler), (TASK, self.task))
         )
         return f"{self.coverage}: {ends}"
@@ -144,7 +161,11 @@ class Population(Structure):
     @property
     def coverage(self) -> str:
         """Which arrivals were tried, and which not."""
-        if self.step == 0:
+        if self.pairs:
+            each = "every one of" if self.exhaustive else "of all"
+            said = f"{each} {self.pairs:,} pairs of an arrival and a tick tried"
+            said += f", in one cycle of {self.step} each" if self.step > 1 else ""
+        elif self.step == 0:
             said = "one arrival cycle tried"
         elif self.step > 1:
             said = f"{self.tried:,} arrival cycles tried, one in {self.step}"
@@ -161,9 +182,8 @@ class Population(Structure):
         lanes = _lanes(entry)
         if lanes is None:
             return None
-        handler, task = lanes
-        chosen = {lane.name: lane for lane in lanes} | dict(entry.companions(handler))
-        arrivals = {name: run.samples(entry, lane) for name, lane in chosen.items()}
+        of = {lane.name: _values(run, entry, lane) for lane in lanes}
+        arrivals = of[TASK] | of[HANDLER]
         phase = arrivals[_PHASE].astype(np.int64)
         if {values.size for values in arrivals.values()} != {phase.size} or phase.size == 0:
             return None  # empty, or damaged
@@ -171,15 +191,16 @@ class Population(Structure):
         if (steps <= 0).any():
             return None  # no bench wrote it
         step = int(steps.min()) if steps.size else 0
-        lost = handler.missed
+        lost = lanes[0].missed
         planned = (int(phase[-1]) - 1) // step + 1 if step else 1
-        ends = [_extremes(name, arrivals, entry.functions) for name in ARRIVALS]
+        ends = [_extremes(values[name], values, entry.functions) for name, values in of.items()]
         return cls(
             tried=phase.size,
             step=step,
             asleep=max(0, planned - phase.size - lost),
             lost=lost,
-            untried=handler.not_measured,
+            untried=lanes[0].not_measured,
+            pairs=int(arrivals[_TICKS].sum(dtype=np.int64)) if _TICKS in arrivals else 0,
             handler=ends[0],
             task=ends[1],
             curve=Curve.of(arrivals, entry.functions),
@@ -196,17 +217,25 @@ class Population(Structure):
         return "arrivals came to no end or were not tried, so no maximum is exact" if left else ""
 
 
+def _values(run: Run, entry: RecordEntry, lane: LaneEntry) -> dict[str, npt.NDArray[Any]]:
+    """A lane by its name, and its companions by their kinds, each (n,)."""
+    chosen = {lane.name: lane} | dict(entry.companions(lane))
+    return {name: run.samples(entry, each) for name, each in chosen.items()}
+
+
 def _extremes(
-    lane: str, arrivals: Mapping[str, npt.NDArray[Any]], functions: Mapping[str, str]
+    latency: npt.NDArray[Any],
+    values: Mapping[str, npt.NDArray[Any]],
+    functions: Mapping[str, str],
 ) -> Extremes:
-    values = arrivals[lane]
-    worst = int(values.argmax())
+    worst = int(latency.argmax())
     return Extremes(
-        float(values.min()),
-        float(np.median(values)),
-        float(values.max()),
-        int(arrivals[_PHASE][worst]),
-        function_at(functions, int(arrivals[_PC][worst])),
+        float(latency.min()),
+        float(np.median(latency)),
+        float(latency.max()),
+        int(values[_PHASE][worst]),
+        function_at(functions, int(values[_PC][worst])),
+        int(values[_TICK][worst]) if _TICK in values else 0,
     )
 
 

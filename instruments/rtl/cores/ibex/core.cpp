@@ -2,6 +2,7 @@
 //
 // Ibex on the bench. Its bus takes a request in one cycle and has the answer in a later one.
 #include "core.hpp"
+#include "snapshot.hpp"
 
 #include "Vcore.h"
 #include "Vcore___024root.h"
@@ -19,8 +20,8 @@ class Ibex final : public Core
   public:
     void reset(std::uint32_t hart, std::uint32_t entry) override
     {
-        instruction_ = data_ = Answer();
-        stopped_ = 0;
+        beside_.instruction = beside_.data = Answer();
+        beside_.stopped = 0;
         core_.hart_id = hart;
         core_.boot_address = entry - BOOT_OFFSET;
         core_.reset_n = 1; /* it falls: the reset is asynchronous, and the clock may be gated */
@@ -37,12 +38,12 @@ class Ibex final : public Core
     {
         core_.irq_software = interrupts.software;
         core_.irq_timer = interrupts.timer;
-        core_.instr_rvalid = instruction_.answered;
-        core_.instr_rdata = instruction_.data;
-        core_.instr_err = instruction_.error;
-        core_.data_rvalid = data_.answered;
-        core_.data_rdata = data_.data;
-        core_.data_err = data_.error;
+        core_.instr_rvalid = beside_.instruction.answered;
+        core_.instr_rdata = beside_.instruction.data;
+        core_.instr_err = beside_.instruction.error;
+        core_.data_rvalid = beside_.data.answered;
+        core_.data_rdata = beside_.data.data;
+        core_.data_err = beside_.data.error;
         clock(0);
         look_at_retired();
         Requests requests;
@@ -60,8 +61,8 @@ class Ibex final : public Core
     {
         core_.instr_gnt = instruction.granted;
         core_.data_gnt = data.granted;
-        instruction_ = instruction;
-        data_ = data;
+        beside_.instruction = instruction;
+        beside_.data = data;
         count_sleep();
         clock(1);
     }
@@ -90,12 +91,22 @@ class Ibex final : public Core
 
     const Retired *retired() const override
     {
-        return has_retired_ ? &retired_ : nullptr;
+        return beside_.has_retired ? &beside_.retired : nullptr;
     }
 
     void skipped(std::uint64_t cycles) override
     {
-        stopped_ += cycles;
+        beside_.stopped += cycles;
+    }
+
+    void save(std::vector<std::uint8_t> &state) override
+    {
+        snapshots_.save(core_, beside_, state);
+    }
+
+    void restore(const std::vector<std::uint8_t> &state) override
+    {
+        snapshots_.restore(core_, beside_, state);
     }
 
     void debug_request(bool wanted) override
@@ -109,12 +120,12 @@ class Ibex final : public Core
     void count_sleep()
     {
         if (core_.asleep != 0) {
-            stopped_++;
-        } else if (stopped_ != 0) {
+            beside_.stopped++;
+        } else if (beside_.stopped != 0) {
             core_.rootp
                 ->kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__mcycle_counter_i__DOT__counter_q +=
-                stopped_;
-            stopped_ = 0;
+                beside_.stopped;
+            beside_.stopped = 0;
         }
     }
 
@@ -122,12 +133,12 @@ class Ibex final : public Core
      * before is not yet changed by the instruction. */
     void look_at_retired()
     {
-        has_retired_ = core_.retired != 0 && core_.retired_order != order_;
-        if (has_retired_) {
-            order_ = core_.retired_order;
-            retired_ = {core_.retired_pc, interrupts_on_};
+        beside_.has_retired = core_.retired != 0 && core_.retired_order != beside_.order;
+        if (beside_.has_retired) {
+            beside_.order = core_.retired_order;
+            beside_.retired = {core_.retired_pc, beside_.interrupts_on};
         }
-        interrupts_on_ = interrupts_on();
+        beside_.interrupts_on = interrupts_on();
     }
 
     void clock(unsigned level)
@@ -136,12 +147,17 @@ class Ibex final : public Core
         core_.eval();
     }
 
+    struct Beside {
+        Answer instruction, data;
+        Retired retired;
+        bool has_retired = false, interrupts_on = false;
+        std::uint64_t order = UINT64_MAX; /* of the instruction that retired last */
+        std::uint64_t stopped = 0;        /* cycles that mcycle lacks */
+    };
+
     Vcore core_;
-    Answer instruction_, data_;
-    Retired retired_;
-    bool has_retired_ = false, interrupts_on_ = false;
-    std::uint64_t order_ = UINT64_MAX; /* of the instruction that retired last */
-    std::uint64_t stopped_ = 0;        /* cycles that mcycle lacks */
+    Beside beside_;
+    Snapshots<Vcore, Beside> snapshots_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 //
 // VexRiscv with caches on the bench. Its buses are Wishbone: a request is held until its answer.
 #include "core.hpp"
+#include "snapshot.hpp"
 
 #include "Vcore.h"
 #include "Vcore_VexRiscv.h"
@@ -109,6 +110,16 @@ class VexRiscv final : public Core
         core_.VexRiscv->CsrPlugin_mcycle += cycles;
     }
 
+    void save(std::vector<std::uint8_t> &state) override
+    {
+        snapshots_.save(core_, misses_, state);
+    }
+
+    void restore(const std::vector<std::uint8_t> &state) override
+    {
+        snapshots_.restore(core_, misses_, state);
+    }
+
   private:
     /* Both caches fetch a line word by word, from its first to its last. The bus of instructions
      * fetches nothing else. That of data ends bursts with lines, and stores and devices have none.
@@ -131,6 +142,7 @@ class VexRiscv final : public Core
 
     Vcore core_;
     Misses misses_;
+    Snapshots<Vcore, Misses> snapshots_;
 };
 
 } // namespace
