@@ -11,8 +11,9 @@ docs/explanation/bound.md has the argument, and what it rests on.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -47,6 +48,14 @@ class Latencies:
         layout = Layout.of(elf, self.code, premises)
         costs = Costs(premises.model.name, layout.vectors)
         self._sections = Sections(self.code, layout, costs, premises)
+
+    def within(self, at_most: Mapping[str, int]) -> Latencies:
+        """Those of the same image with other values of quantities, by name."""
+        other = copy(self)
+        quantities = {**self.premises.at_most, **at_most}
+        other.premises = replace(self.premises, at_most=quantities)
+        other._sections = self._sections.within(other.premises)
+        return other
 
     def of(self, service: str, met: Collection[int], *, tick: bool = False) -> Bounds:
         """Of a benchmark. `met`: an address in each function that its sample executed. `tick`: a

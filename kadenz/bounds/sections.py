@@ -59,15 +59,25 @@ class Sections:
     def __init__(self, code: Code, layout: Layout, costs: Costs, premises: Premises) -> None:
         self.code, self.layout = code, layout
         self._costs, self._facts, self._at_most = costs, premises.facts, premises.at_most
+        # No way depends on a quantity.
         self._traps: dict[tuple[int, bool], Unfolded] = {}
+        self._functions: dict[tuple[int, frozenset[int]], Unfolded] = {}
+
+    def within(self, premises: Premises) -> Sections:
+        """Those of the same image with other quantities; what was unfolded is shared."""
+        other = Sections(self.code, self.layout, self._costs, premises)
+        other._traps, other._functions = self._traps, self._functions
+        return other
 
     # ---- code ------------------------------------------------------------------------------------
     def unfolded(self, start: int, never: Collection[str] = ()) -> Unfolded:
         """A function that a thread calls, with interrupts on. `never`: functions on no way."""
-        ends = self._starts({*_FAULTS, *never})
-        unfolded = Unfolded(self.code, lock=self.layout.lock, never=ends)
-        unfolded.follow(start, self.layout.entry_state(), masked=False)
-        return unfolded
+        ends = frozenset(self._starts({*_FAULTS, *never}))
+        if (start, ends) not in self._functions:
+            unfolded = Unfolded(self.code, lock=self.layout.lock, never=ends)
+            unfolded.follow(start, self.layout.entry_state(), masked=False)
+            self._functions[start, ends] = unfolded
+        return self._functions[start, ends]
 
     def trap(self, cause: int, *, locked: bool = False) -> Unfolded:
         """What handles an exception or interrupt, by mcause. In the interrupt that arrives, a call
