@@ -50,7 +50,7 @@ class Latencies:
         self._sections = Sections(self.code, layout, costs, premises)
 
     def within(self, at_most: Mapping[str, int]) -> Latencies:
-        """Those of the same image with other values of quantities, by name."""
+        """The bounds of the same image with other values of quantities, by name."""
         other = copy(self)
         quantities = {**self.premises.at_most, **at_most}
         other.premises = replace(self.premises, at_most=quantities)

@@ -64,7 +64,7 @@ class Sections:
         self._functions: dict[tuple[int, frozenset[int]], Unfolded] = {}
 
     def within(self, premises: Premises) -> Sections:
-        """Those of the same image with other quantities; what was unfolded is shared."""
+        """The ways of the same image with other quantities; what was unfolded is shared."""
         other = Sections(self.code, self.layout, self._costs, premises)
         other._traps, other._functions = self._traps, self._functions
         return other
