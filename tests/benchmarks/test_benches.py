@@ -23,6 +23,7 @@ BENCHES = sorted(file.name for file in (ROOT / "benchmarks").glob("*.py"))
 SHORT: dict[str, list[str]] = {
     "analysis_28m.py": ["--samples", "20000"],
     "archive.py": ["--runs", "3", "--samples", "400"],
+    "bound_states.py": ["--states", "4", "--service", "critical/semaphore-take"],
     "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
     "cycle_models.py": ["--samples", "3", "--rounds", "5", "--iterations", "2000"],
