@@ -26,7 +26,8 @@ class Waits:
         self._shares = isinstance(target, SharesProcessors)
         self._begun = self._heard_at = self._looked_at = time.monotonic()
         self._waited_s = self._waited_when_heard_s = 0.0
-        self._times: dict[str, tuple[float, float]] = {}  # of its threads, at the last look
+        # Of its threads, at the last look. It may have begun before it is read.
+        self._times = target.thread_times() if isinstance(target, SharesProcessors) else {}
         self._told = False
 
     def heard(self) -> None:

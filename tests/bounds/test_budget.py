@@ -43,9 +43,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "overheads": ("run", "interference/tick", "interference/blocking", "cyclic/wakeup-latency"),
         "services": ("bound", RESUME),
     }
-    for name, words in measured.items():
+    for name, command in measured.items():
         few = ("--set", "samples=20") if name == "overheads" else ()
-        answer = kadenz(*words, *few, "--target", IBEX, "--output", str(folder / name))
+        answer = kadenz(*command, *few, "--target", IBEX, "--output", str(folder / name))
         assert answer.return_value == 0, answer.output
     return {name: next((folder / name).iterdir()) for name in measured}
 

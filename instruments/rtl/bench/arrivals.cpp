@@ -26,7 +26,7 @@ namespace
 constexpr std::uint32_t VERSION = 2, HEADER_BYTES = 40;
 constexpr std::size_t BLOCK = 32; /* arrivals that a process takes at once */
 constexpr int EXIT_FORK = 2;
-constexpr unsigned WAIT_US = 2000;
+constexpr unsigned WAIT_US = 20000;
 
 template <typename Item> Item *shared_memory(std::size_t count)
 {
@@ -100,7 +100,7 @@ Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
     }
     std::vector<std::uint8_t> state;
     simulation_.core(0).save(state);  /* or it says why not */
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* rows are read when nobody writes them any more */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* rows are read when their writers have ended */
     shared_ = shared_memory<Shared>(1);
     taken_ = shared_memory<std::atomic<std::uint8_t>>(MOST_ROWS / BLOCK);
     tries_ = shared_memory<std::uint32_t>(processes_);

@@ -77,7 +77,7 @@ class Arrivals
     static constexpr std::size_t MOST_ROWS = 1u << 20u;
     /* From its request on an arrival runs for so long and the length of the sample, at most. */
     static constexpr std::uint64_t MOST_CYCLES = 1'000'000;
-    /* After so many arrivals without an end no further one is tried: each takes its time. */
+    /* After this number of arrivals without an end no further one is tried: each takes time. */
     static constexpr std::uint32_t MOST_LOST = 8;
     static constexpr int EXIT_ROWS = 3; /* of a process: more rows than that */
 
@@ -123,8 +123,8 @@ class Arrivals
     Simulation &simulation_;
     Asked asked_;
     unsigned processes_;
-    /* Shared with the processes: counts, what is taken, the phase that each one tries, and rows of
-     * each one. */
+    /* Shared with the processes: counts, the owners of the cycles, the phase that each one tries,
+     * and rows of each one. */
     Shared *shared_;
     std::atomic<std::uint8_t> *taken_;
     std::uint32_t *tries_;

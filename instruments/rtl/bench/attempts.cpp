@@ -11,7 +11,8 @@ namespace kadenz
 namespace
 {
 
-/* So many cycles after a request cores have registered it: two that wait are in the same state. */
+/* This number of cycles after a request cores have registered it: two that wait are in the same
+ * state. */
 constexpr std::size_t NEAR = 4;
 
 /* Two numbers of 64 bits for some bytes: the first of a multiplicative hash, the other one is

@@ -71,7 +71,7 @@ class Attempts
         std::vector<Digest> digests;
         std::vector<Last> seconds;
     };
-    /* Marks from a state on: those of an outcome, but for what came before the state. */
+    /* Marks from a state on: those of an outcome, but for those that came before the state. */
     struct Known {
         std::size_t outcome;
         std::uint32_t handled, responded;

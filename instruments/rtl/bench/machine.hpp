@@ -175,8 +175,8 @@ class Machine
         paths_ = paths;
     }
 
-    /* Its state now. To go back to it, it must be an ancestor of the state at that time: what was
-     * kept later is lost then. */
+    /* Its state now. To go back to it, it must be an ancestor of the state at that time: a state
+     * that was kept later is lost then. */
     struct Snapshot {
         MachineState state;
         std::size_t stores = 0;

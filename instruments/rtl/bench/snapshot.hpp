@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The state of a verilated model in memory: taken, given back, and told from others.
+ * The state of a verilated model in memory: taken, given back, and compared with others.
  */
 #ifndef KADENZ_RTL_SNAPSHOT_HPP
 #define KADENZ_RTL_SNAPSHOT_HPP
