@@ -81,9 +81,9 @@ class State(msgspec.Struct, frozen=True):
     step: int = 1
 
     def __str__(self) -> str:
-        words = [f"{name}={value}" for name, value in msgspec.structs.asdict(self).items()]
+        fields = [f"{name}={value}" for name, value in msgspec.structs.asdict(self).items()]
         params = [f"{name}={value}" for name, value in self.params.items()]
-        return " ".join([self.service, *params, *words[2:]])
+        return " ".join([self.service, *params, *fields[2:]])
 
     @property
     def asked(self) -> Asked:

@@ -136,6 +136,7 @@ def record(
     from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
     from kadenz.lab.preparing import Request
+    from kadenz.targets.arrivals import Asked as Arriving
 
     output, _ = lab_defaults(asked.output, None)
     overrides = {**(defaults or {}), **overrides_of(asked.settings)}
