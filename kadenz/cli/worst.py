@@ -35,7 +35,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Try one cycle in STEP: for a service of a million cycles.",
 )
 @click.option(
-    "--ticks",
+    "--tick",
     is_flag=True,
     help="Try each arrival with a tick of the kernel, in every cycle: all pairs.",
 )
@@ -45,7 +45,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Follow the worst arrival and a typical one, function by function.",
 )
 def worst(
-    step: int, ticks: bool, why: bool, state: Mapping[str, Sequence[str]], **values: Any
+    step: int, tick: bool, why: bool, state: Mapping[str, Sequence[str]], **values: Any
 ) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
@@ -64,7 +64,7 @@ def worst(
     kadenz worst critical/sleep --target freertos/ibex@rtl \\
         --state waking=0,1,2,4,8
     kadenz worst critical/semaphore-give --set waiter=1 \\
-        --target freertos/ibex@rtl --ticks
+        --target freertos/ibex@rtl --tick
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
@@ -81,7 +81,7 @@ def worst(
         {"scope": asked.targets},
         defaults={"samples": [_SAMPLES]},
         profiled=why,
-        arriving=Arriving(0, step=step, ticks=ticks),
+        arriving=Arriving(0, step=step, ticks=tick),
         states=states_of(state),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]

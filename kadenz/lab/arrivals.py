@@ -37,9 +37,9 @@ class EveryArrival(Condition):
 
     @property
     def suffix(self) -> str:
-        """What a run folder ends in: `-worst-ticks-sleepers4`."""
-        ticks = "-ticks" if self.asked.ticks else ""
-        return f"-worst{ticks}" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
+        """What a run folder ends in: `-worst-tick-sleepers4`."""
+        tick = "-tick" if self.asked.ticks else ""
+        return f"-worst{tick}" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""

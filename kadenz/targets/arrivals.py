@@ -41,7 +41,7 @@ _CUT_OFF, _TRIED, _GIVEN_UP, _HAS_TICK = range(4)  # extent
 _NOT_TRIED, _WHOLE, _UNENDED, _CRASHED = range(4)  # state of a row
 _ENDS = {
     _UNENDED: "came to no end, and was last at",
-    _CRASHED: "crashed the simulated core, which was last at",
+    _CRASHED: "crashed the simulated core; it began at",
 }
 
 
@@ -88,7 +88,7 @@ class Asked:
 @dataclass(frozen=True)
 class Lost:
     """An arrival after which handler, thread or end did not come: its phase, why, and the program
-    counter, where the core was last."""
+    counter, where the core was last or when the line rose."""
 
     phase: int
     why: str

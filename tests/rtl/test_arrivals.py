@@ -197,14 +197,14 @@ def test_a_service_that_looks_at_the_time_is_tried_at_each(
 ) -> None:
     """`--why` fails where a run from reset takes longer or shorter than the copy."""
     lab_with(tmp_path, "looks_at_time.c", monkeypatch)
-    (run,) = worst(tmp_path / "runs", "own/looks-at-time", "--target", IBEX, "--ticks", "--why")
+    (run,) = worst(tmp_path / "runs", "own/looks-at-time", "--target", IBEX, "--tick", "--why")
     exact = population(run, "own/looks-at-time")
     assert exact.pairs > exact.tried and exact.exhaustive
     assert exact.handler.max > 500  # it waits for the time with interrupts off
 
 
 def test_a_service_with_a_tick_has_no_pairs(tmp_path: Path) -> None:
-    (run,) = worst(tmp_path, "critical/sleep", "--target", IBEX, "--ticks")
+    (run,) = worst(tmp_path, "critical/sleep", "--target", IBEX, "--tick")
     record = record_of(run, "critical/sleep")
     assert record.status == "n/a" and "a tick of the kernel comes in its sample" in record.reason
 
@@ -329,7 +329,7 @@ def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> 
     process.communicate(timeout=300)
     seen = read_arrivals(file)
     (lost,) = seen.lost
-    assert process.returncode == 0 and seen.whole and "crashed" in lost.why
+    assert process.returncode == 0 and seen.whole and "crashed" in lost.why and lost.pc
     assert len(seen.rows) == seen.cycles - 1 and lost.phase not in seen.rows["phase"]
 
 

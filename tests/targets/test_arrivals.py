@@ -12,13 +12,17 @@ import pytest
 from kadenz.errors import TargetFailed
 from kadenz.targets.arrivals import Asked, Lost, read_arrivals
 
-WHOLE, UNENDED, CRASHED, RUNS = 1, 2, 3, 0
+NOT_TRIED, WHOLE, UNENDED, CRASHED = range(4)
 HEADER = struct.Struct("<8sIIIIQQ")
-ROW = struct.Struct("<10I")
+ROW = struct.Struct("<17I")
 
 
-def row(phase: int, state: int = WHOLE) -> tuple[int, ...]:
-    return (phase, state, 0x80000100 + phase, 0, 0, 120, 500, 1300, 1, 1)
+def row(
+    phase: int, state: int = WHOLE, *, handled: int = 1, responded: int = 1, ticks: int = 0
+) -> tuple[int, ...]:
+    lanes = [(cycles, 7 * bool(ticks), 0x80000100 + phase, 1, 0) for cycles in (120, 500)]
+    head = phase, state, 0x80000200 + phase, 1300, handled, responded, ticks
+    return (*head, *lanes[0], *lanes[1])
 
 
 def written(
@@ -26,7 +30,7 @@ def written(
     rows: Sequence[tuple[int, ...]],
     *,
     magic: bytes = b"KDZARRIV",
-    version: int = 1,
+    version: int = 2,
     extent: int = 1,
     cycles: int = 4,
     step: int = 1,
@@ -42,14 +46,14 @@ def test_rows_that_came_to_their_end_are_kept_and_the_others_named(tmp_path: Pat
     seen = read_arrivals(written(tmp_path, rows))
     assert seen.rows["phase"].tolist() == [1, 4] and seen.rows["task"].tolist() == [500, 500]
     assert seen.lost == (
-        Lost(2, "came to no end, and was last at", 0x80000102),
-        Lost(3, "was ended by a signal; it began at", 0x80000103),
+        Lost(2, "came to no end, and was last at", 0x80000202),
+        Lost(3, "crashed the simulated core; it began at", 0x80000203),
     )
     assert (seen.planned, seen.untried, seen.whole) == (4, 0, True)
 
 
 def test_an_arrival_that_is_served_twice_is_found(tmp_path: Path) -> None:
-    rows = [row(1), (*row(2)[:-2], 2, 1), (*row(3)[:-2], 1, 2)]
+    rows = [row(1), row(2, handled=2), row(3, responded=2)]
     assert read_arrivals(written(tmp_path, rows)).repeated == [2, 3]
     assert read_arrivals(written(tmp_path, [row(1)])).repeated == []
 
@@ -62,8 +66,7 @@ def test_arrivals_after_too_many_without_an_end_are_counted(tmp_path: Path) -> N
 
 
 def test_a_file_that_was_cut_off_by_a_signal_has_what_was_tried(tmp_path: Path) -> None:
-    """A copy that ran then has left nothing."""
-    seen = read_arrivals(written(tmp_path, [row(1), row(2, RUNS)], extent=0, cycles=0))
+    seen = read_arrivals(written(tmp_path, [row(1), row(2, NOT_TRIED)], extent=0, cycles=0))
     assert seen.rows["phase"].tolist() == [1] and not seen.lost
     assert not seen.whole and not seen.given_up
 
@@ -72,13 +75,25 @@ def test_a_file_that_was_cut_off_by_a_signal_has_what_was_tried(tmp_path: Path) 
     ("change", "says"),
     [
         ({"magic": b"KDZSCOPE"}, "does not begin with KDZARRIV"),
-        ({"version": 2}, "has version 2, not 1"),
+        ({"version": 1}, "has version 1, not 2"),
     ],
 )
 def test_another_file_is_refused(change: dict[str, object], says: str, tmp_path: Path) -> None:
     file = written(tmp_path, [row(1)], **change)  # type: ignore[arg-type]
     with pytest.raises(TargetFailed, match=says):
         read_arrivals(file)
+
+
+def test_with_ticks_each_lane_has_the_tick_that_made_it_latest(tmp_path: Path) -> None:
+    plain = read_arrivals(written(tmp_path, [row(1)]))
+    assert plain.kinds == ("phase", "pc", "masked", "locked") and not plain.has_tick
+    seen = read_arrivals(written(tmp_path, [row(1, ticks=9), row(2, ticks=8)]))
+    assert seen.kinds == ("phase", "pc", "masked", "locked", "tick", "ticks")
+    assert seen.values("task").tolist() == [500, 500]
+    assert seen.values("task", "tick").tolist() == [7, 7]
+    assert seen.values("handler", "ticks").tolist() == [9, 8]
+    assert seen.values("handler", "pc").tolist() == [0x80000101, 0x80000102]
+    assert read_arrivals(written(tmp_path, [], extent=3)).has_tick
 
 
 def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
@@ -99,4 +114,11 @@ def test_the_bench_is_asked_for_what_differs() -> None:
     assert Asked(0, step=5, lock=0x80001000).arguments("a")[4:] == [
         *("--arrival-step", "5"),
         *("--arrival-lock", "0x80001000"),
+    ]
+    assert Asked(0, ticks=True).arguments("a")[4:] == ["--arrival-ticks", "1"]
+    followed = Asked(2, ticks=True).following(40, 7, "task").arguments("a")
+    assert followed[-6:] == [
+        *("--arrival-only", "40"),
+        *("--arrival-tick", "7"),
+        *("--arrival-until", "4"),
     ]

@@ -247,6 +247,7 @@ void Arrivals::walk(unsigned number, bool by_time)
             }
             if (is_mine(index)) {
                 tries_[number] = static_cast<std::uint32_t>(phase);
+                rows[index].last = simulation_.core(0).pc(); /* if this process crashes */
                 attempts.now();
             }
         }

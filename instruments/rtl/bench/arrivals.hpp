@@ -55,10 +55,10 @@ struct Latency {
 };
 
 struct Arrival {
-    std::uint32_t phase;              /* cycles after BEGIN in which the line rises, from 1 on */
-    std::uint32_t state;              /* enum State */
-    std::uint32_t last;               /* where the core was last, if it came to no end */
-    std::uint32_t end;                /* cycles from BEGIN to END; 0 with ticks */
+    std::uint32_t phase; /* cycles after BEGIN in which the line rises, from 1 on */
+    std::uint32_t state; /* enum State */
+    std::uint32_t last;  /* where the core was last, if it came to no end; before a crash */
+    std::uint32_t end;   /* cycles from BEGIN to END; 0 with ticks */
     std::uint32_t handled, responded; /* how often, until all have come; with ticks at most */
     std::uint32_t ticks;              /* that were tried with it */
     Latency handler, task;
