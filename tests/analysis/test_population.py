@@ -17,6 +17,7 @@ from kadenz.analysis.gating import gate
 from kadenz.analysis.limits import parse_limit
 from kadenz.analysis.structures import has_population, unjudged
 from kadenz.analysis.structures.population import Population, Span, function_at
+from kadenz.config.manifest import ARRIVALS
 from kadenz.report.labels import labelled
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import Run, read_run
@@ -68,11 +69,15 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
 
 
 def test_with_ticks_the_pairs_count_and_the_worst_has_its_tick(tmp_path: Path) -> None:
-    result = analyse(run_of(tmp_path, list(range(1, 101)), ticked=True))
+    result = analyse(run_of(tmp_path / "all", list(range(1, 101)), ticked=True))
     exact = result.records[0].structure(Population)
     assert exact is not None and exact.exhaustive
     assert (exact.pairs, exact.handler.tick, exact.task.tick) == (300, 110, 71)
     assert exact.coverage == "every one of 300 pairs of an arrival and a tick tried"
+    few = analyse(run_of(tmp_path / "few", list(range(1, 101, 11)), ticked=True))
+    sparse = few.records[0].structure(Population)
+    assert sparse is not None
+    assert sparse.coverage == "30 pairs of an arrival and a tick tried, in one cycle of 11"
     row = exact.row(result.records[0].unit)["arrivals"]
     assert (row["pairs"], row["handler"]["worst_tick"], row["task"]["worst_tick"]) == (300, 110, 71)
     table = table_of_arrivals(labelled([result]))
@@ -233,6 +238,14 @@ def test_runs_of_a_side_that_differ_have_only_a_largest(tmp_path: Path) -> None:
 @pytest.mark.parametrize("phase", [[5, 5], [3, 2, 1]])
 def test_arrivals_that_no_bench_wrote_have_no_structure(phase: list[int], tmp_path: Path) -> None:
     assert result_of(tmp_path, phase).structure(Population) is None
+
+
+def test_a_lane_without_what_its_arrivals_met_has_no_structure(tmp_path: Path) -> None:
+    for lane in ARRIVALS:
+        run = run_of(tmp_path / lane, list(range(1, 101)))
+        (entry,) = run.manifest.records
+        entry.lanes = [each for each in entry.lanes if each.name != f"{lane}:pc"]
+        assert Population.of(run, entry) is None
 
 
 def test_a_limit_of_a_maximum_says_that_all_were_tried(tmp_path: Path) -> None:

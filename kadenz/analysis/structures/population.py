@@ -162,9 +162,9 @@ class Population(Structure):
     def coverage(self) -> str:
         """Which arrivals were tried, and which not."""
         if self.pairs:
-            each = "every one of" if self.exhaustive else "of all"
-            said = f"{each} {self.pairs:,} pairs of an arrival and a tick tried"
-            said += f", in one cycle of {self.step} each" if self.step > 1 else ""
+            each = "every one of " if self.exhaustive else ""
+            said = f"{each}{self.pairs:,} pairs of an arrival and a tick tried"
+            said += f", in one cycle of {self.step}" if self.step > 1 else ""
         elif self.step == 0:
             said = "one arrival cycle tried"
         elif self.step > 1:
@@ -185,7 +185,8 @@ class Population(Structure):
         of = {lane.name: _values(run, entry, lane) for lane in lanes}
         arrivals = of[TASK] | of[HANDLER]
         phase = arrivals[_PHASE].astype(np.int64)
-        if {values.size for values in arrivals.values()} != {phase.size} or phase.size == 0:
+        sizes = {values.size for lane in of.values() for values in lane.values()}
+        if sizes != {phase.size} or phase.size == 0:
             return None  # empty, or damaged
         steps = np.diff(phase)
         if (steps <= 0).any():
@@ -209,6 +210,11 @@ class Population(Structure):
     @classmethod
     def is_population(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
         return lane in (_lanes(entry) or ())
+
+    @classmethod
+    def has_ticks(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
+        """Whether each arrival was tried with ticks of the kernel."""
+        return _TICKS in entry.companions(lane)
 
     @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
@@ -243,9 +249,10 @@ def _lanes(entry: RecordEntry) -> tuple[LaneEntry, LaneEntry] | None:
     by = {lane.name: lane for lane in entry.series}
     if HANDLER not in by or TASK not in by:
         return None
-    if not {*ARRIVAL} <= entry.companions(by[HANDLER]).keys():
+    lanes = by[HANDLER], by[TASK]
+    if any(not {*ARRIVAL} <= entry.companions(lane).keys() for lane in lanes):
         return None
-    return by[HANDLER], by[TASK]
+    return lanes
 
 
 def function_at(functions: Mapping[str, str], address: int) -> str:
