@@ -24,7 +24,8 @@ namespace
 {
 
 constexpr std::uint32_t VERSION = 2, HEADER_BYTES = 40;
-constexpr std::size_t BLOCK = 32; /* arrivals that a process takes at once */
+constexpr std::size_t BLOCK = 32;       /* arrivals that a process takes at once */
+constexpr unsigned MOST_PROCESSES = 64; /* their numbers are bytes, and each has rows */
 constexpr int EXIT_FORK = 2;
 constexpr unsigned WAIT_US = 20000;
 
@@ -90,7 +91,7 @@ void Arrival::add(const Arrival &other)
 
 Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
     : simulation_(simulation), asked_(asked),
-      processes_(std::max(1u, std::thread::hardware_concurrency()))
+      processes_(std::clamp(std::thread::hardware_concurrency(), 1u, MOST_PROCESSES))
 {
     if (asked_.step == 0) {
         throw std::runtime_error("--arrival-step 0: at least 1");
@@ -172,9 +173,9 @@ void Arrivals::manage()
     simulation_.machine().unwatch();
     try_all(false);
     if (shared_->timed != 0) {
-        const std::size_t used = shared_->longest / asked_.step + 1u;
+        const std::size_t used = used_rows();
         for (unsigned number = 0; number < processes_; number++) {
-            std::fill_n(rows_ + number * MOST_ROWS, std::min(used, MOST_ROWS), Arrival());
+            std::fill_n(rows_ + number * MOST_ROWS, used, Arrival());
             tries_[number] = 0;
         }
         for (std::size_t block = 0; block < MOST_ROWS / BLOCK; block++) {
@@ -240,7 +241,8 @@ void Arrivals::walk(unsigned number, bool by_time)
     };
     while (true) {
         const std::uint64_t phase = machine.now() - begin_, index = (phase - 1u) / asked_.step;
-        const bool goes_on = shared_->lost < MOST_LOST && shared_->has_tick == 0;
+        const bool in_vain = shared_->has_tick != 0 || (shared_->timed != 0 && !by_time);
+        const bool goes_on = shared_->lost < MOST_LOST && !in_vain;
         if ((phase - 1u) % asked_.step == 0 && phase > behind && goes_on) {
             if (index >= MOST_ROWS) {
                 _exit(EXIT_ROWS);
@@ -292,16 +294,18 @@ void Arrivals::end_processes()
 
 /* ---- the file ---------------------------------------------------------------------------------
  */
+/* Rows of each process, of which later ones were not touched. */
+std::size_t Arrivals::used_rows() const
+{
+    const std::uint32_t tried = *std::max_element(tries_, tries_ + processes_);
+    const std::uint64_t last = std::max<std::uint64_t>(tried, shared_->longest);
+    return last == 0 ? 0 : (last - 1u) / asked_.step + 1u;
+}
+
 std::vector<Arrival> Arrivals::rows() const
 {
     std::vector<Arrival> all;
-    const std::uint64_t longest = std::max(cycles_, shared_->longest.load());
-    const std::size_t used = asked_.only != 0 ? 0 : whole_ ? longest / asked_.step + 1u : MOST_ROWS;
-    for (std::size_t index = 0; index < std::min(used, MOST_ROWS); index++) {
-        if (index % BLOCK == 0 && !asked_.ticks && taken_[index / BLOCK] == 0) {
-            index += BLOCK - 1; /* nobody came so far */
-            continue;
-        }
+    for (std::size_t index = 0, used = used_rows(); index < used; index++) {
         Arrival sum = {};
         for (unsigned number = 0; number < processes_; number++) {
             sum.add(rows_[number * MOST_ROWS + index]);

@@ -118,6 +118,7 @@ class Arrivals
     [[noreturn]] void walk(unsigned number, bool by_time);
     void wait(const std::function<bool()> &stopped);
     void end_processes();
+    std::size_t used_rows() const;
     std::vector<Arrival> rows() const;
 
     Simulation &simulation_;

@@ -15,6 +15,9 @@ namespace
  * state. */
 constexpr std::size_t NEAR = 4;
 
+/* States that are remembered, of some 50 bytes each; one arrival adds those of its ticks. */
+constexpr std::size_t MOST_KNOWN = 2'000'000;
+
 /* Two numbers of 64 bits for some bytes: the first of a multiplicative hash, the other one is
  * rotated with them. */
 std::pair<std::uint64_t, std::uint64_t> hashed(const std::vector<std::uint8_t> &bytes)
@@ -57,6 +60,10 @@ Attempts::Attempts(Simulation &simulation, const Arrivals::Asked &asked, std::ui
 
 void Attempts::now()
 {
+    if (known_.size() > MOST_KNOWN) { /* it is only quicker with them */
+        known_.clear();
+        outcomes_.clear();
+    }
     if (asked_.ticks) {
         follow(INTERRUPT);
         follow(TICK);
