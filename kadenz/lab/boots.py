@@ -84,12 +84,14 @@ class Boots:
                 return INTERRUPTED
             try:
                 outcome = self._boot(left)
-            except TargetFailed as failure:  # it cannot be started
+            except TargetFailed as failure:  # it cannot be started, or what it left is damaged
                 if not session.seen:
                     raise
                 self._failures.append(failure)
                 self._warn("target-failed", failure.message, failure.detail)
-                session.lost(left[0], failure.message)
+                session.take_trace({})
+                if left[0].id not in session.seen:
+                    session.lost(left[0], failure.message)
                 return failure.message
             if outcome.stopped:
                 return INTERRUPTED

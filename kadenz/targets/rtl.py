@@ -184,8 +184,9 @@ class RtlTarget(CountedProcess):
                     self.records = scope.split_records(scope.read_trace(trace))
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
-                if (self._folder / _ARRIVALS).is_file():
-                    self.arrivals = arrivals.read_arrivals(self._folder / _ARRIVALS)
+                seen = self._folder / _ARRIVALS
+                if seen.is_file() and seen.stat().st_size:  # else the bench died before
+                    self.arrivals = arrivals.read_arrivals(seen)
             self._settle(self._folder, by_itself)
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)

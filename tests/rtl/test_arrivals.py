@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -293,9 +294,18 @@ def test_arrivals_without_an_end_are_named_and_the_others_stand(
     assert handler.planned == handler.taken + handler.missed + handler.not_measured
 
 
+def text_of(file: Path) -> str:
+    """Of a file of a process; empty, if the process has ended."""
+    try:
+        return file.read_text()
+    except OSError:
+        return ""
+
+
 def descendants_of(process: int) -> set[int]:
-    file = Path(f"/proc/{process}/task/{process}/children")
-    children = {int(word) for word in file.read_text().split()} if file.exists() else set()
+    """The processes that any thread of it started, and theirs."""
+    files = Path(f"/proc/{process}/task").glob("*/children")
+    children = {int(word) for file in files for word in text_of(file).split()}
     return children.union(*map(descendants_of, children))
 
 
@@ -331,6 +341,35 @@ def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> 
     (lost,) = seen.lost
     assert process.returncode == 0 and seen.whole and "crashed" in lost.why and lost.pc
     assert len(seen.rows) == seen.cycles - 1 and lost.phase not in seen.rows["phase"]
+
+
+@pytest.mark.parametrize("left", [0, 20])
+def test_a_bench_that_is_killed_leaves_a_run_that_can_be_read(left: int, tmp_path: Path) -> None:
+    """`left`: bytes of its file of arrivals, which it writes last."""
+
+    ended = threading.Event()
+
+    def kill() -> None:
+        while not ended.wait(0.01):
+            for child in descendants_of(os.getpid()):
+                command = text_of(Path(f"/proc/{child}/cmdline"))
+                if "--arrivals" in command and descendants_of(child):
+                    (Path(f"/proc/{child}/cwd").resolve() / "arrivals").write_bytes(bytes(left))
+                    os.kill(child, signal.SIGKILL)
+                    return
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    answer = kadenz(
+        *("worst", "critical/thread-join", "--tick", "--fresh", "--target", IBEX),
+        *("--output", str(tmp_path)),
+    )
+    ended.set()
+    killer.join()
+    assert answer.return_value == EXIT_FAILED, answer.output
+    (run,) = find_runs([tmp_path])
+    record = record_of(run, "critical/thread-join")
+    assert record.status == "failed" and not descendants_of(os.getpid())
 
 
 def utime_of(process: int) -> int:
