@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """An instruction of RV32IMC, on a machine of which only a part is known.
 
-A value is known, or it is an offset from an address that is not, or it is unknown. Memory is known
-where the caller names words, and on the stack. Two ways that meet leave what both agree on.
+A value is known, or it is one of a few, or an offset from an address that is not known, or it is
+unknown. A compare of unsigned numbers leaves a few: so the entries of a jump table are known.
+Memory is known where the caller names words, on the stack, and where nothing writes it. Two ways
+that meet leave what both agree on.
 
 Of the stack only the slots of saved registers (ra, s0 to s11) are known. A store through an unknown
 pointer is taken to meet neither these nor the named words: the compiler's code keeps its registers,
@@ -13,7 +15,7 @@ Instruction Set Manual, volumes I and II.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -32,6 +34,7 @@ _SAVED = {"ra", *(f"s{number}" for number in range(12))}
 _KEPT = {"zero", "sp", "gp", "tp", *_SAVED} - {"ra"}
 _SYMBOL = re.compile(r"\s*<[^>]*>")
 _MEMORY = re.compile(r"(-?\d+)\((\w+)\)")
+_MOST_VALUES = 256  # of a few: entries of a jump table
 _NO_RESULT = {"nop", "fence", "fence.i", "wfi"}
 
 
@@ -48,7 +51,14 @@ class Enabled(NamedTuple):
     bit: int
 
 
-Value = int | Place | Enabled | None  # None: unknown
+class Among(NamedTuple):
+    """One of a few numbers."""
+
+    numbers: frozenset[int]
+
+
+Value = int | Place | Enabled | Among | None  # None: unknown
+Constants = Callable[[int], int | None]  # the word at an address that nothing writes
 
 
 class State(NamedTuple):
@@ -139,16 +149,26 @@ class Outcome(NamedTuple):
     masked: bool
 
 
-def outcomes(instruction: Instruction, state: State, *, masked: bool) -> list[Outcome]:
+def _no_constant(address: int) -> int | None:
+    return None
+
+
+def outcomes(
+    instruction: Instruction, state: State, *, masked: bool, constants: Constants = _no_constant
+) -> list[Outcome]:
     """All that an instruction may lead to, apart from calls, returns, traps and jumps through
     registers, which the caller follows."""
     name, operands = parts_of(instruction)
     if instruction.flow == "branch":
         ways = _branch(instruction, name, [state.read(text) for text in operands])
-        return [Outcome(address, state, masked) for address in ways]
+        return [
+            Outcome(address, _compared(instruction, name, operands, state, address), masked)
+            for address in ways
+        ]
     if name.startswith("csr"):
         return _csr(instruction, name, operands, state, masked=masked)
-    return [Outcome(instruction.follows, _computed(instruction, name, operands, state), masked)]
+    after = _computed(instruction, name, operands, state, constants)
+    return [Outcome(instruction.follows, after, masked)]
 
 
 def parts_of(instruction: Instruction) -> tuple[str, list[str]]:
@@ -171,7 +191,9 @@ def jump_register(instruction: Instruction) -> str:
 
 
 def added(a: Value, b: Value) -> Value:
-    """The sum, where both are known."""
+    """The sum, where both are known, and one of them is a single value."""
+    if isinstance(a, Among) and isinstance(b, int):
+        return Among(frozenset((number + b) & _BITS for number in a.numbers))
     if isinstance(a, int) and isinstance(b, int):
         return (a + b) & _BITS
     if isinstance(a, int):
@@ -187,7 +209,9 @@ def _signed(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def _computed(instruction: Instruction, name: str, operands: list[str], state: State) -> State:
+def _computed(
+    instruction: Instruction, name: str, operands: list[str], state: State, constants: Constants
+) -> State:
     if instruction.kind == "store":
         place = _address(operands[1], state) if len(operands) == 2 else None
         if name == "sw":
@@ -198,14 +222,15 @@ def _computed(instruction: Instruction, name: str, operands: list[str], state: S
         return state.storing(_of_word(place), None)
     if name in _NO_RESULT or not operands:
         return state
-    return state.writing(operands[0], _result(instruction, name, operands, state))
+    return state.writing(operands[0], _result(instruction, name, operands, state, constants))
 
 
-def _result(instruction: Instruction, name: str, operands: list[str], state: State) -> Value:
+def _result(
+    instruction: Instruction, name: str, operands: list[str], state: State, constants: Constants
+) -> Value:
     if instruction.kind == "load":
         place = _address(operands[1], state)
-        known = state.memory if name == "lw" else {}
-        return known.get(place) if isinstance(place, int | Place) else None
+        return _loaded(place, state, constants) if name == "lw" else None
     if name in ("lui", "auipc"):
         upper = int(operands[1], 0) << 12
         return (upper + (instruction.address if name == "auipc" else 0)) & _BITS
@@ -215,7 +240,26 @@ def _result(instruction: Instruction, name: str, operands: list[str], state: Sta
     return _arithmetic(name.removesuffix("i"), values)
 
 
+def _loaded(place: Value, state: State, constants: Constants) -> Value:
+    if isinstance(place, Among):
+        return _among(constants(address) for address in place.numbers)
+    if isinstance(place, int) and place not in state.memory:
+        return constants(place)
+    return state.memory.get(place) if isinstance(place, int | Place) else None
+
+
+def _among(numbers: Iterable[int | None]) -> Value:
+    """One of these numbers; unknown if one of them is."""
+    known = set(numbers)
+    return None if None in known else Among(frozenset(n for n in known if n is not None))
+
+
 def _arithmetic(name: str, values: list[Value]) -> Value:
+    for place, value in enumerate(values):
+        if isinstance(value, Among):
+            each = ([*values[:place], n, *values[place + 1 :]] for n in value.numbers)
+            results = [_arithmetic(name, operands) for operands in each]
+            return _among(result if isinstance(result, int) else None for result in results)
     if name == "add":
         return added(values[0], values[1])
     if name == "and" and isinstance(values[0], Enabled) and values[1] == MIE:
@@ -273,6 +317,33 @@ def _branch(instruction: Instruction, name: str, values: list[Value]) -> list[in
     if taken is None or not isinstance(a, int) or not isinstance(b, int):
         return list(dict.fromkeys((instruction.target, instruction.follows)))
     return [instruction.target if taken(a, b) else instruction.follows]
+
+
+# Branches that compare unsigned numbers, with what holds on their way and on the other one: which
+# operand is bounded by the other, and whether it may be equal.
+_UNSIGNED = {
+    "bltu": ((0, False), (1, True)),
+    "bgeu": ((1, True), (0, False)),
+    "bgtu": ((1, False), (0, True)),
+    "bleu": ((0, True), (1, False)),
+}
+
+
+def _compared(
+    instruction: Instruction, name: str, operands: list[str], state: State, address: int
+) -> State:
+    """On the way to an address: what an unsigned compare with a known number says of a register."""
+    if name not in _UNSIGNED or instruction.target == instruction.follows:
+        return state
+    small, equal = _UNSIGNED[name][address != instruction.target]
+    value, limit = state.read(operands[small]), state.read(operands[1 - small])
+    if not isinstance(limit, int) or not isinstance(value, Among | None):
+        return state
+    numbers = range(limit + equal)
+    if not 0 < len(numbers) <= _MOST_VALUES:
+        return state
+    known = value.numbers if value is not None else frozenset(numbers)
+    return state.writing(operands[small], Among(known.intersection(numbers) or known))
 
 
 def _csr(

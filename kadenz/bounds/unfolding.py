@@ -9,10 +9,10 @@ scheduler are part of a node, so that a section is a set of nodes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from kadenz.bounds.machine import State, jump_register, outcomes
+from kadenz.bounds.machine import Among, State, jump_register, outcomes
 from kadenz.images.code import Code
 from kadenz.images.instructions import Instruction
 
@@ -105,7 +105,7 @@ class Unfolded:
             return self._return(node, instruction, state)
         return [
             following
-            for way in outcomes(instruction, state, masked=masked)
+            for way in outcomes(instruction, state, masked=masked, constants=self._code.word)
             for following in self._meet(context, way.address, way.state, masked=way.masked)
         ]
 
@@ -123,10 +123,12 @@ class Unfolded:
 
     def _leave(self, node: Node, instruction: Instruction, state: State) -> list[Node]:
         target: int | None = instruction.target
+        back, calls = instruction.follows, instruction.flow == "call"
         if target is None:
             value = state.read(jump_register(instruction))
+            if isinstance(value, Among) and not calls:
+                return self._by_table(node, sorted(value.numbers), state)
             target = value if isinstance(value, int) else self._calls.get(node.address)
-        back, calls = instruction.follows, instruction.flow == "call"
         if calls and not (node.masked or node.locked) and self._is_passed(target):
             return self._meet(node.context, back, state.called(), masked=False)
         if target is None:
@@ -137,6 +139,14 @@ class Unfolded:
         if back in node.context:
             return self._stop(node, "a function calls itself")
         return self._meet((*node.context, back), target, state.calling(back), masked=node.masked)
+
+    def _by_table(self, node: Node, entries: Sequence[int], state: State) -> list[Node]:
+        """Each entry of a table is a way; the lowest bit does not count (jalr)."""
+        return [
+            following
+            for entry in dict.fromkeys(entry & ~1 for entry in entries)
+            for following in self._meet(node.context, entry, state, masked=node.masked)
+        ]
 
     def _is_passed(self, target: int | None) -> bool:
         return target is None or self._code.function_at(target).part in LIBRARIES

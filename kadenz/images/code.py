@@ -18,6 +18,8 @@ from kadenz.images.footprint import CodeOrigins
 from kadenz.images.instructions import Instruction, disassemble
 from kadenz.images.provenance import Tree
 
+_WORD = 4  # bytes
+
 
 @dataclass(frozen=True)
 class Function:
@@ -75,6 +77,13 @@ class Code:
         """The instruction at an address; None if objdump sees data there."""
         return self._instructions.get(address)
 
+    def word(self, address: int) -> int | None:
+        """The word at an address of code or constants, which nothing writes; None elsewhere."""
+        for start, content in self._read_only:
+            if start <= address <= start + len(content) - _WORD:
+                return int.from_bytes(content[address - start :][:_WORD], "little")
+        return None
+
     def lines(self, addresses: Collection[int]) -> dict[int, tuple[str, int]]:
         """The source file and line of each of these addresses that has them."""
         lines = self._debug.lines(addresses)
@@ -94,6 +103,15 @@ class Code:
             if plain.is_relative_to(base):
                 return str(plain.relative_to(base))
         return plain.name
+
+    @cached_property
+    def _read_only(self) -> list[tuple[int, bytes]]:
+        """Address and contents of each section that nothing writes."""
+        return [
+            (section.address, self._elf.contents(section.name))
+            for section in self._elf.sections
+            if section.kind in ("code", "constants")
+        ]
 
     @cached_property
     def _debug(self) -> DebugInfo:

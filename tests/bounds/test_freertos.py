@@ -72,6 +72,14 @@ def test_every_arrival_is_below_its_bound(given: dict[str, dict[str, Any]]) -> N
     assert "the core slept" in given["critical/sleep"]["partial"][0]
 
 
+def test_services_of_timers_have_a_bound_of_the_handler(tmp_path: Path) -> None:
+    """The timers' task jumps by a table; it may have the rank of the woken thread."""
+    given = bounds(tmp_path, "critical/timer-start", "critical/timer-stop")
+    for row in given.values():
+        assert row["handler"]["tried"] <= row["handler"]["bound"] < 2.5 * row["handler"]["tried"]
+        assert row["task"]["why_not"] == "prvTimerTask has the rank of the woken thread"
+
+
 def test_the_section_is_named(given: dict[str, dict[str, Any]]) -> None:
     assert given[GIVE]["handler"]["section"].startswith("xQueueGenericSend+")
     assert given[GIVE]["task"]["section"].startswith("vTaskSuspendAll+")
@@ -129,9 +137,10 @@ def test_more_rounds_are_a_longer_bound(latencies: Latencies) -> None:
 
 
 def test_a_jump_that_nothing_decides_is_refused_with_its_place(latencies: Latencies) -> None:
-    answer = latencies.of("critical/timer-start", met(latencies, "prvTimerTask"))
+    """Of a timer that is due, in a service that does not exclude one."""
+    answer = latencies.of(GIVE, met(latencies, "prvTimerTask"))
     assert isinstance(answer.handler, str)
-    assert answer.handler.startswith("prvTimerTask+")
+    assert answer.handler.startswith("prvProcessExpiredTimer+")
     assert "leads through a register" in answer.handler
 
 

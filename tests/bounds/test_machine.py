@@ -5,7 +5,17 @@ from __future__ import annotations
 
 import pytest
 
-from kadenz.bounds.machine import MIE, Place, State, Value, added, jump_register, outcomes, stored
+from kadenz.bounds.machine import (
+    MIE,
+    Among,
+    Place,
+    State,
+    Value,
+    added,
+    jump_register,
+    outcomes,
+    stored,
+)
 from kadenz.config.profile import CodeKind
 from kadenz.images.instructions import Flow, Instruction
 
@@ -116,6 +126,49 @@ def test_of_other_words_nothing_is_kept() -> None:
 def test_a_branch_leads_where_it_can(text: str, value: Value, ways: list[int]) -> None:
     given = outcomes(instruction(text, 0x80000200), state(a0=value), masked=False)
     assert [way.address for way in given] == ways
+
+
+def few(*numbers: int) -> Among:
+    return Among(frozenset(numbers))
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "there", "here"),
+    [
+        ("bltu a1,a0,80000200", {"a1": 2}, None, few(0, 1, 2)),
+        ("bgeu a1,a0,80000200", {"a1": 2}, few(0, 1, 2), None),
+        ("bltu a0,a1,80000200", {"a1": 2}, few(0, 1), None),
+        ("bgeu a0,a1,80000200", {"a1": 2}, None, few(0, 1)),
+        ("bgtu a0,a1,80000200", {"a1": 2}, None, few(0, 1, 2)),
+        ("bleu a0,a1,80000200", {"a1": 2}, few(0, 1, 2), None),
+        ("bltu a0,a1,80000200", {"a0": few(1, 7), "a1": 2}, few(1), few(1, 7)),
+        ("bltu a0,a1,80000200", {"a0": few(7), "a1": 2}, few(7), few(7)),
+        ("blt a0,a1,80000200", {"a1": 2}, None, None),
+        ("bltu a0,a1,80000200", {"a1": 257}, None, None),
+        ("bltu a0,a1,80000200", {"a1": 0}, None, None),
+        ("bltu a0,a1,80000200", {}, None, None),
+    ],
+)
+def test_an_unsigned_compare_leaves_a_few_numbers(
+    text: str, before: dict[str, Value], there: Value, here: Value
+) -> None:
+    taken, other = outcomes(instruction(text, 0x80000200), state(**before), masked=False)
+    assert (taken.address, other.address) == (0x80000200, HERE + 4)
+    assert (taken.state.read("a0"), other.state.read("a0")) == (there, here)
+
+
+def test_words_that_nothing_writes_are_read() -> None:
+    table = {0x80001000: 0x10, 0x80001004: 0x20}
+    after = state(a0=few(0, 1), a1=0x80001000, a3=few(0, 1, 2))
+    for text in ("sll a2,a0,0x2", "add a2,a2,a1", "lw a2,0(a2)", "add a2,a2,a1"):
+        (way,) = outcomes(instruction(text), after, masked=False, constants=table.get)
+        after = way.state
+    assert after.read("a2") == few(0x80001010, 0x80001020)
+    for text in ("add a2,a0,a3", "lw a2,0(a3)", "add a2,sp,a0", "rem a2,a0,a1"):
+        (way,) = outcomes(instruction(text), after, masked=False, constants=table.get)
+        assert way.state.read("a2") is None
+    (way,) = outcomes(instruction("lw a2,4(a1)"), after, masked=False, constants=table.get)
+    assert way.state.read("a2") == 0x20
 
 
 @pytest.mark.parametrize(
