@@ -20,7 +20,7 @@ from pathlib import Path
 from kadenz.bounds.costs import Costs
 from kadenz.bounds.layout import Layout
 from kadenz.bounds.premises import Premises
-from kadenz.bounds.sections import CALL, SOFTWARE, TIMER, Refused, Section, Sections, plain
+from kadenz.bounds.sections import SOFTWARE, TIMER, Refused, Section, Sections, plain
 from kadenz.bounds.unfolding import LIBRARIES, Unfolded
 from kadenz.elf import Elf
 from kadenz.images.code import Code, Function
@@ -106,17 +106,28 @@ class Latencies:
 
     def _only_in_ticks(self) -> set[Function]:
         sections = self._sections
-        tick, *others = (sections.functions(sections.trap(c)) for c in (TIMER, CALL, SOFTWARE))
-        return tick.difference(*others)
+        others = (sections.switch, sections.trap(SOFTWARE))
+        return sections.functions(sections.trap(TIMER)).difference(*map(sections.functions, others))
+
+    def _around_handler(self, entry: Unfolded) -> set[Function]:
+        """The functions of an exception or a switch that the handler of the suite does not call."""
+        handler = self._sections.layout.handler
+        return {
+            self.code.function_at(node.address)
+            for node in entry.states
+            if not any(handler.start <= back < handler.end for back in node.context)
+        }
 
     def _roots(self, functions: Collection[Function], never: Collection[str]) -> list[Unfolded]:
         """The functions of a sample that none of the others calls; the port's come first."""
         sections, roots = self._sections, []
-        covered: set[Function] = set()
-        for cause in (CALL, SOFTWARE, TIMER):
-            covered |= sections.functions(sections.trap(cause))
+        entries = (sections.switch, sections.trap(SOFTWARE), sections.trap(TIMER))
+        covered: set[Function] = set().union(*map(sections.functions, entries))
+        around = set().union(*map(self._around_handler, entries))
         for function in sorted(functions, key=lambda each: (each.part != "port", each.start)):
-            if function.part in _OPEN or (function in covered and function.part != "port"):
+            if function.part in _OPEN or function in around:
+                continue
+            if function in covered and function.part != "port":
                 continue
             root = sections.unfolded(function.start, never)
             sections.check_root(root)
@@ -145,7 +156,7 @@ class _Service:
         locked = max(map(self._locked, self._roots), default=Section())
         if locked.cycles:
             locked = locked.then("the interrupt", sections.exception(SOFTWARE, locked=True))
-            locked = locked.then("the switch", sections.exception(CALL))
+            locked = locked.then("the switch", sections.switched)
         waits = max(served, locked).then("the request", request)
         if tick:
             ticks = [sections.exception(TIMER, locked=locked) for locked in (False, True)]
@@ -157,8 +168,7 @@ class _Service:
         sections = [self._sections.through(root, lambda node: node.masked) for root in self._roots]
         kernel = self._sections
         if any(root.traps for root in self._roots):
-            call = kernel.raised + kernel.exception(CALL) + kernel.behind_switch
-            sections.append(Section().then("an exception", call))
+            sections.append(kernel.switching.then("the switch", kernel.behind_switch))
         if tick:
             timer = request + kernel.exception(TIMER) + kernel.behind_switch
             sections.append(Section().then("the tick", timer))
@@ -166,4 +176,6 @@ class _Service:
 
     def _locked(self, root: Unfolded) -> Section:
         """The longest section in which no thread is preempted, to the switch at its end."""
-        return self._sections.through(root, lambda node: node.masked or node.locked, to_switch=True)
+        return self._sections.through(
+            root, lambda node: node.masked or node.locked or node.owed, to_switch=True
+        )

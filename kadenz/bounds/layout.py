@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kadenz.bounds.machine import Place, State, Value, outcomes, parts_of, stored
+from kadenz.bounds.machine import Place, Pointer, State, Value, outcomes, parts_of, stored
 from kadenz.bounds.premises import Premises
 from kadenz.bounds.unfolding import Node, Unfolded
 from kadenz.elf import Elf
@@ -26,7 +26,9 @@ _MOST_STRAIGHT = 64  # instructions of start-up code
 class Layout:
     """Addresses: of the first trap vector, and whether each interrupt has its own; the global
     pointer; the marker of the scope; the scheduler's lock, 0 for none; the words that each thread
-    has its own value of; the first statement of the handler, and the thread that it wakes."""
+    has its own value of, and those that are 0 unless an interrupt is served; the pointers that a
+    lock's end compares; the functions that switch; the first statement of the handler, and the
+    thread that it wakes."""
 
     vectors: int
     vectored: bool
@@ -34,19 +36,27 @@ class Layout:
     marker: int
     lock: int
     per_thread: tuple[int, ...]
+    in_interrupts: tuple[int, ...]
+    pointers: tuple[tuple[int, bool], ...]  # each with whether it is the running thread's own
+    switches: tuple[int, ...]
     handler: Function
     responder: Function
 
     @classmethod
     def of(cls, elf: Elf, code: Code, premises: Premises) -> Layout:
         """Of an image of the suite. UsageError for one that lacks a part."""
-        per_thread = premises.facts.per_thread
+        kernel, facts = premises.kernel, premises.facts
         addresses = {name: start for start, _, name in elf.functions}
+        for name in facts.switches:
+            if name not in addresses:
+                raise _lacks(elf, f"no function {name}, which kernel.toml names")
         gp = _executed(code, elf.entry, "gp", 0)
         base = _executed(code, addresses.get(_TAKES_TRAPS, 0), "mtvec", gp)
-        lock = premises.kernel.scheduler_lock
+        lock = kernel.scheduler_lock
+        pointers = (kernel.current_thread, facts.should_run) if facts.should_run else ()
         counts = Counter(symbol.name for symbol in elf.symbols)
-        for name in (*per_thread, *([lock] if lock else [])):
+        names = (*facts.per_thread, *facts.in_interrupts, *pointers, *([lock] if lock else []))
+        for name in names:
             if counts[name] != 1:
                 raise _lacks(elf, f"{counts[name]} variables {name}, which kernel.toml names")
         variables = {symbol.name: symbol.address for symbol in elf.symbols}
@@ -59,10 +69,18 @@ class Layout:
             global_pointer=gp,
             marker=marker_address(elf.path),
             lock=variables[lock] if lock else 0,
-            per_thread=tuple(variables[name] for name in per_thread),
+            per_thread=tuple(variables[name] for name in facts.per_thread),
+            in_interrupts=tuple(variables[name] for name in facts.in_interrupts),
+            pointers=tuple((variables[name], name == kernel.current_thread) for name in pointers),
+            switches=tuple(addresses[name] for name in facts.switches),
             handler=parts["handle"],
             responder=parts["respond"],
         )
+
+    @property
+    def owes(self) -> frozenset[Pointer]:
+        """The pointers that a lock's end compares; empty where it switches by itself."""
+        return frozenset(Pointer(word, steady) for word, steady in self.pointers)
 
     def vector(self, cause: int) -> int:
         """Where a trap begins, by mcause."""
@@ -72,6 +90,8 @@ class Layout:
     def entry_state(self, *, locked: bool = False, kept: int | None = 0) -> State:
         """On entry to a service. `kept`: the value of the words that each thread has."""
         memory: dict[int | Place, Value] = dict.fromkeys(self.per_thread, kept)
+        memory |= dict.fromkeys(self.in_interrupts, 0)
+        memory |= {pointer.word: pointer for pointer in self.owes}
         return State.at_entry(self.global_pointer, memory | {self.lock: int(locked)})
 
     def marked(self, unfolded: Unfolded, mark: int) -> set[Node]:

@@ -57,7 +57,15 @@ class Among(NamedTuple):
     numbers: frozenset[int]
 
 
-Value = int | Place | Enabled | Among | None  # None: unknown
+class Pointer(NamedTuple):
+    """What a word of the kernel holds, whatever it is: a pointer to a thread. A steady one is the
+    same whenever its thread runs: the pointer to itself."""
+
+    word: int
+    steady: bool
+
+
+Value = int | Place | Enabled | Among | Pointer | None  # None: unknown
 Constants = Callable[[int], int | None]  # the word at an address that nothing writes
 
 
@@ -118,11 +126,19 @@ class State(NamedTuple):
         }
         return self._replace(memory=memory)
 
+    def rereading(self) -> State:
+        """Without what registers have of pointers that are not steady: these words change."""
+        registers = tuple(
+            None if isinstance(value, Pointer) and not value.steady else value
+            for value in self.registers
+        )
+        return self if registers == self.registers else self._replace(registers=registers)
+
     def storing(self, address: Value, value: Value) -> State:
         """With a word of memory that was written. Of other words than the named nothing is kept."""
         if isinstance(address, int) and address not in self.memory:
             return self
-        if not isinstance(address, int | Place):
+        if not isinstance(address, int | Place) or isinstance(self.memory.get(address), Pointer):
             return self
         return self._replace(memory={**self.memory, address: value})
 
@@ -262,12 +278,21 @@ def _arithmetic(name: str, values: list[Value]) -> Value:
             return _among(result if isinstance(result, int) else None for result in results)
     if name == "add":
         return added(values[0], values[1])
-    if name == "and" and isinstance(values[0], Enabled) and values[1] == MIE:
-        return values[0].bit
+    if isinstance(values[0], Enabled):
+        return _enabled(name, values[0], values[1])
     compute = _COMPUTED.get(name)
     if compute is None or not all(isinstance(value, int) for value in values):
         return None
     return compute(*values) & _BITS  # type: ignore[arg-type]  # all are numbers
+
+
+def _enabled(name: str, copy: Enabled, value: Value) -> Value:
+    """Of a copy of mstatus: one bit alone is a number."""
+    if not isinstance(value, int) or name not in ("and", "or"):
+        return None
+    if name == "or":
+        return Enabled(copy.bit | value & MIE)
+    return copy.bit if value == MIE else Enabled(copy.bit & value)
 
 
 _COMPUTED: dict[str, Callable[[int, int], int]] = {
@@ -344,6 +369,15 @@ def _compared(
         return state
     known = value.numbers if value is not None else frozenset(numbers)
     return state.writing(operands[small], Among(known.intersection(numbers) or known))
+
+
+def equal_on_way(instruction: Instruction, state: State, address: int) -> frozenset[Value]:
+    """The values that are equal if a branch leads to an address; empty where none are."""
+    name, operands = parts_of(instruction)
+    taken = {"beq": instruction.target, "bne": instruction.follows}.get(name)
+    if taken != address or instruction.target == instruction.follows:
+        return frozenset()
+    return frozenset(state.read(text) for text in operands[:2])
 
 
 def _csr(

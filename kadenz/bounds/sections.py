@@ -74,8 +74,16 @@ class Sections:
         """A function that a thread calls, with interrupts on. `never`: functions on no way."""
         ends = frozenset(self._starts({*_FAULTS, *never}))
         if (start, ends) not in self._functions:
-            unfolded = Unfolded(self.code, lock=self.layout.lock, never=ends)
-            unfolded.follow(start, self.layout.entry_state(), masked=False)
+            layout = self.layout
+            unfolded = Unfolded(
+                self.code,
+                lock=layout.lock,
+                calls=self._calls,
+                never=ends,
+                switches=layout.switches,
+                owes=layout.owes,
+            )
+            unfolded.follow(start, layout.entry_state(), masked=False)
             self._functions[start, ends] = unfolded
         return self._functions[start, ends]
 
@@ -86,20 +94,33 @@ class Sections:
             unfolded = self._followed(cause, locked, {})
             if cause == SOFTWARE:
                 to_handler = dict.fromkeys(
-                    (n.address for n in unfolded.by_register), self.layout.handler.start
+                    (n.address for n in unfolded.by_register), (self.layout.handler.start,)
                 )
                 unfolded = self._followed(cause, locked, to_handler)
             self._refuse_open(unfolded)
             self._traps[cause, locked] = unfolded
         return self._traps[cause, locked]
 
+    @cached_property
+    def switch(self) -> Unfolded:
+        """What gives the processor to another thread."""
+        if not self.layout.switches:
+            return self.trap(CALL)
+        unfolded = Unfolded(self.code, lock=self.layout.lock, never=self._starts(_FAULTS))
+        for start in self.layout.switches:
+            unfolded.follow(start, self.layout.entry_state(), masked=False)
+        self._refuse_open(unfolded)
+        return unfolded
+
     def _refuse_open(self, unfolded: Unfolded) -> None:
         for node, why in unfolded.open.items():
             raise Refused(f"{self.place(node)}: {why}")
 
-    def _followed(self, cause: int, locked: bool, calls: Mapping[int, int]) -> Unfolded:
+    def _followed(self, cause: int, locked: bool, calls: Mapping[int, Collection[int]]) -> Unfolded:
         ends = self._starts(_FAULTS)
-        unfolded = Unfolded(self.code, lock=self.layout.lock, calls=calls, never=ends)
+        unfolded = Unfolded(
+            self.code, lock=self.layout.lock, calls={**self._calls, **calls}, never=ends
+        )
         state = self.layout.entry_state(locked=locked, kept=None)._replace(cause=cause)
         unfolded.follow(self.layout.vector(cause), state, masked=True)
         return unfolded
@@ -112,8 +133,14 @@ class Sections:
                 raise Refused(
                     f"{self.place(node)}: a return with interrupts off, or the scheduler locked"
                 )
+            if node.owed and node not in root.traps:
+                raise Refused(f"{self.place(node)}: a return that may owe a switch")
         for node in root.traps:
             lock = self.layout.lock
+            if self.layout.switches and (node.masked or node.locked):
+                raise Refused(
+                    f"{self.place(node)}: a switch with interrupts off, or the scheduler locked"
+                )
             if lock and root.states[node].memory.get(lock) is None:
                 raise Refused(f"{self.place(node)}: the depth of the scheduler's lock is unknown")
 
@@ -133,7 +160,8 @@ class Sections:
 
         A switch of threads also ends it; the exception and what the other thread had left of such a
         section are part of it. `to_switch`: the switch is the only end, and its exception is not
-        part of it. While the scheduler is locked, an exception comes back to the thread.
+        part of it. While the scheduler is locked, an exception comes back to the thread. Refused
+        for a way over a call that was passed.
         """
         ways = self._ways(unfolded)
         switches = {node for node in unfolded.traps if holds(node) and not node.locked}
@@ -147,14 +175,23 @@ class Sections:
         if not to_switch:
             leaving = [(a, b) for a, b in ways if holds(a) and not holds(b) and a not in switches]
             _end(costs, self._priced(unfolded, leaving))
-        behind = 0 if to_switch else self.exception(CALL) + self.behind_switch
         for node in switches:
+            behind = 0 if to_switch else self.switched + self.behind_switch
             costs[node, _END] = self.raised + behind
-        return self._longest(costs)
+        for a, b in costs:
+            if a in unfolded.passed and holds(a):
+                costs[a, b] = _FAR
+        section = self._longest(costs)
+        if section.cycles >= _FAR:
+            raise Refused(f"{section.begin}: a call that cannot be followed, before an owed switch")
+        return section
 
     @cached_property
     def raised(self) -> int:
-        """Cycles of an `ecall`, wherever it is, and of the way to its vector."""
+        """Cycles of an `ecall`, wherever it is, and of the way to its vector; 0 where a function
+        switches."""
+        if self.layout.switches:
+            return 0
         vector = self.code.instruction(self.layout.vector(CALL))
         if vector is None:
             raise Refused("the image has no code at its trap vector")
@@ -164,11 +201,38 @@ class Sections:
     def exception(self, cause: int, *, locked: bool = False) -> int:
         """From the vector to the return, in cycles."""
         trap = self.trap(cause, locked=locked)
-        costs = self._priced(trap, self._ways(trap))
-        costs[_START, _first(trap)] = 0
-        for node in trap.ends:
-            costs[node, _END] = self._costs.most(trap.instruction(node))
-        return self._longest(costs, "the handler of an exception has no end").cycles
+        return self._whole(trap, "the handler of an exception has no end")
+
+    @cached_property
+    def switched(self) -> int:
+        """From the vector, or from where a function that switches begins, to another thread."""
+        return self._whole(self.switch, "a switch has no end")
+
+    @cached_property
+    def switching(self) -> Section:
+        """The longest section of a switch with interrupts off."""
+        if not self.layout.switches:
+            return Section().then("the switch", self.raised + self.switched)
+        switch = self.switch
+        ways = [(a, b) for a, b in self._ways(switch) if a.masked]
+        costs = self._priced(switch, [(a, b) for a, b in ways if b.masked])
+        _end(costs, self._priced(switch, [(a, b) for a, b in ways if not b.masked]))
+        _end(costs, self._ending(switch))
+        costs |= {(_START, b): 0 for a, b in self._ways(switch) if b.masked and not a.masked}
+        return self._longest(costs)
+
+    def _whole(self, unfolded: Unfolded, none: str) -> int:
+        """The longest way from an unfolded beginning to a return."""
+        costs = self._priced(unfolded, self._ways(unfolded))
+        costs |= {(_START, node): 0 for node in unfolded.begins}
+        _end(costs, self._ending(unfolded))
+        return self._longest(costs, none).cycles
+
+    def _ending(self, unfolded: Unfolded) -> dict[Way, int]:
+        """The ways that leave the ends."""
+        return {
+            (node, _END): self._costs.most(unfolded.instruction(node)) for node in unfolded.ends
+        }
 
     @cached_property
     def to_handler(self) -> int:
@@ -222,6 +286,15 @@ class Sections:
         addresses = (a for function in functions for a in range(function.start, function.end, 2))
         known = (self.code.instruction(address) for address in addresses)
         return max((self._costs.most(each) for each in known if each is not None), default=0)
+
+    @cached_property
+    def _calls(self) -> dict[int, list[int]]:
+        """Where calls through a register lead, by the function that calls."""
+        return {
+            caller: sorted(self._starts(called))
+            for name, called in self._facts.calls.items()
+            for caller in self._starts({name})
+        }
 
     def _starts(self, names: Collection[str]) -> set[int]:
         """Where functions begin, with the parts that the compiler made of them."""

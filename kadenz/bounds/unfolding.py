@@ -9,10 +9,10 @@ scheduler are part of a node, so that a section is a set of nodes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from kadenz.bounds.machine import Among, State, jump_register, outcomes
+from kadenz.bounds.machine import Among, Pointer, State, equal_on_way, jump_register, outcomes
 from kadenz.images.code import Code
 from kadenz.images.instructions import Instruction
 
@@ -22,23 +22,27 @@ LIBRARIES = ("C library", "compiler library")  # parts of an image
 
 
 class Node(NamedTuple):
-    """An instruction of a context; whether interrupts are off there, and the scheduler locked."""
+    """An instruction of a context; whether interrupts are off there, and the scheduler locked;
+    whether a thread may have become ready while it was, and a switch is owed to it."""
 
     context: tuple[int, ...]
     address: int
     masked: bool
     locked: bool
+    owed: bool = False
 
 
 class Unfolded:
     """All ways from an address on.
 
-    `ways`: each node with the next ones. A call in open code, with interrupts on and the scheduler
-    not locked, is passed over where it leads through a register or into a library: such code is in
-    no section, and what a sample executed of it is followed by itself. `traps`: nodes that call the
-    kernel by an exception; their next node is behind it. `ends`: nodes that return from the
-    function, or from an exception. `open`: nodes from which nothing can be followed, each with the
-    reason; `by_register`: those of them that lead through a register.
+    `begins`: the first nodes. `ways`: each node with the next ones. A call in open code, with
+    interrupts on and the scheduler not locked, is passed over where it leads through a register or
+    into a library: such code is in no section, and what a sample executed of it is followed by
+    itself. `passed`: those of them that are on a way to an owed switch. `traps`: nodes that give
+    the processor up, by an exception or in a function that switches; their next node is where the
+    thread goes on. `ends`: nodes that return from the function, or from an exception. `open`: nodes
+    from which nothing can be followed, each with the reason; `by_register`: those of them that lead
+    through a register.
     """
 
     def __init__(
@@ -46,16 +50,24 @@ class Unfolded:
         code: Code,
         *,
         lock: int = 0,
-        calls: Mapping[int, int] | None = None,
+        calls: Mapping[int, Collection[int]] | None = None,
         never: Collection[int] = (),
+        switches: Collection[int] = (),
+        owes: Collection[Pointer] = (),
     ) -> None:
         """`lock`: the address of the scheduler's lock, 0 for none. `calls`: where calls through a
-        register lead, by address. `never`: addresses to which no way leads."""
+        register lead, by the address of the call or of the function that calls. `never`: addresses
+        to which no way leads. `switches`: where the functions that switch begin. `owes`: the
+        running thread and the one that should run; while they are equal, no switch is owed. Empty:
+        a switch is never later than the lock."""
         self._code, self._lock, self._calls = code, lock, dict(calls or {})
         self._never = frozenset(never)
+        self._switches, self._owes = frozenset(switches), frozenset(owes)
+        self.begins: list[Node] = []
         self.states: dict[Node, State] = {}
         self.ways: dict[Node, list[Node]] = {}
         self.traps: set[Node] = set()
+        self.passed: set[Node] = set()
         self.ends: set[Node] = set()
         self.open: dict[Node, str] = {}
         self.by_register: set[Node] = set()
@@ -63,7 +75,7 @@ class Unfolded:
 
     def follow(self, address: int, state: State, *, masked: bool) -> None:
         """Follows all ways from an address."""
-        self._meet((), address, state, masked=masked)
+        self.begins += self._meet(Node((), address, masked, False), state)
         while self._work and len(self.states) < _MOST_NODES:
             node = self._work.pop()
             self.ways[node] = self._next(node)
@@ -77,14 +89,12 @@ class Unfolded:
             raise KeyError(node.address)
         return instruction
 
-    def _meet(
-        self, context: tuple[int, ...], address: int, state: State, *, masked: bool
-    ) -> list[Node]:
-        """The node there; none where no way leads."""
-        if address in self._never:
+    def _meet(self, node: Node, state: State) -> list[Node]:
+        """The node, locked as the state is; none where no way leads."""
+        if node.address in self._never:
             return []
         locked = self._lock in state.memory and state.memory[self._lock] != 0
-        node = Node(context, address, masked, locked)
+        node = node._replace(locked=locked, owed=bool(self._owes) and (node.owed or locked))
         known = self.states.get(node)
         agreed = state if known is None else known.agreeing(state)
         if known is None or agreed != known:
@@ -93,63 +103,91 @@ class Unfolded:
         return [node]
 
     def _next(self, node: Node) -> list[Node]:
-        state, context, masked = self.states[node], node.context, node.masked
+        state = self.states[node]
         instruction = self._code.instruction(node.address)
         if instruction is None:
             return self._stop(node, "the image has no code there")
         if instruction.text in _ENDS:
             return []
+        if node.address in self._switches or instruction.flow == "trap":
+            return self._give_up(node, instruction, state)
         if instruction.flow in ("call", "jump"):
             return self._leave(node, instruction, state)
-        if instruction.flow in ("trap", "exit", "return"):
-            return self._return(node, instruction, state)
-        return [
-            following
-            for way in outcomes(instruction, state, masked=masked, constants=self._code.word)
-            for following in self._meet(context, way.address, way.state, masked=way.masked)
-        ]
+        if instruction.flow in ("exit", "return"):
+            return self._return(node, state) if instruction.flow == "return" else self._end(node)
+        return self._step(node, instruction, state)
 
-    def _return(self, node: Node, instruction: Instruction, state: State) -> list[Node]:
-        """From a function or an exception; an exception that is raised comes back at once."""
-        context, masked = node.context, node.masked
-        if instruction.flow == "trap":
-            self.traps.add(node)
-            # Registers, stack and the kernel's words for each thread are as it left them.
-            return self._meet(context, instruction.follows, state, masked=masked)
-        if instruction.flow == "return" and context:
-            return self._meet(context[:-1], context[-1], state.returning(), masked=masked)
+    def _step(self, node: Node, instruction: Instruction, state: State) -> list[Node]:
+        """The nodes behind an instruction that stays in its function."""
+        following = []
+        for way in outcomes(instruction, state, masked=node.masked, constants=self._code.word):
+            nobody = bool(self._owes) and self._owes == equal_on_way(
+                instruction, state, way.address
+            )
+            to = node._replace(
+                address=way.address, masked=way.masked, owed=node.owed and not nobody
+            )
+            # After such a read an interrupt may still make another thread the one that should run.
+            following += self._meet(to, way.state.rereading() if node.locked else way.state)
+        return following
+
+    def _give_up(self, node: Node, instruction: Instruction, state: State) -> list[Node]:
+        """The thread gives the processor up, and goes on later: registers, stack and the kernel's
+        words for each thread are as it left them, or as a function leaves them."""
+        self.traps.add(node)
+        after = node._replace(address=instruction.follows, owed=False)
+        if node.address in self._switches:
+            return self._return(after, state.called(), end=node)
+        return self._meet(after, state)
+
+    def _return(self, node: Node, state: State, *, end: Node | None = None) -> list[Node]:
+        """Behind the call that led to a node's function. `end`: the node that has none behind it
+        where nothing called; None: this one."""
+        if not node.context:
+            return self._end(end or node)
+        *context, back = node.context
+        return self._meet(node._replace(context=tuple(context), address=back), state.returning())
+
+    def _end(self, node: Node) -> list[Node]:
         self.ends.add(node)
         return []
 
     def _leave(self, node: Node, instruction: Instruction, state: State) -> list[Node]:
-        target: int | None = instruction.target
-        back, calls = instruction.follows, instruction.flow == "call"
-        if target is None:
-            value = state.read(jump_register(instruction))
-            if isinstance(value, Among) and not calls:
-                return self._by_table(node, sorted(value.numbers), state)
-            target = value if isinstance(value, int) else self._calls.get(node.address)
-        if calls and not (node.masked or node.locked) and self._is_passed(target):
-            return self._meet(node.context, back, state.called(), masked=False)
-        if target is None:
+        calls = instruction.flow == "call"
+        targets = self._targets(node, instruction, state)
+        if calls and not (node.masked or node.locked) and self._is_passed(targets):
+            if node.owed:
+                self.passed.add(node)
+            return self._meet(node._replace(address=instruction.follows), state.called())
+        if not targets:
             self.by_register.add(node)
             return self._stop(node, f"`{instruction.text}` leads through a register")
-        if not calls:
-            return self._meet(node.context, target, state, masked=node.masked)
-        if back in node.context:
+        if calls and instruction.follows in node.context:
             return self._stop(node, "a function calls itself")
-        return self._meet((*node.context, back), target, state.calling(back), masked=node.masked)
-
-    def _by_table(self, node: Node, entries: Sequence[int], state: State) -> list[Node]:
-        """Each entry of a table is a way; the lowest bit does not count (jalr)."""
+        if calls:
+            back = instruction.follows
+            node, state = node._replace(context=(*node.context, back)), state.calling(back)
         return [
             following
-            for entry in dict.fromkeys(entry & ~1 for entry in entries)
-            for following in self._meet(node.context, entry, state, masked=node.masked)
+            for target in targets
+            for following in self._meet(node._replace(address=target), state)
         ]
 
-    def _is_passed(self, target: int | None) -> bool:
-        return target is None or self._code.function_at(target).part in LIBRARIES
+    def _targets(self, node: Node, instruction: Instruction, state: State) -> Collection[int]:
+        """Where a call or a jump leads; each entry of a table is a target. Empty: unknown."""
+        if instruction.target is not None:
+            return (instruction.target,)
+        value = state.read(jump_register(instruction))
+        if isinstance(value, int):
+            return (value,)
+        if isinstance(value, Among) and instruction.flow == "jump":
+            # The lowest bit does not count (jalr).
+            return dict.fromkeys(entry & ~1 for entry in sorted(value.numbers))
+        caller = self._code.function_at(node.address).start
+        return self._calls.get(node.address) or self._calls.get(caller) or ()
+
+    def _is_passed(self, targets: Collection[int]) -> bool:
+        return all(self._code.function_at(target).part in LIBRARIES for target in targets)
 
     def _stop(self, node: Node, why: str) -> list[Node]:
         self.open[node] = why

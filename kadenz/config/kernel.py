@@ -111,10 +111,20 @@ class BoundFacts(FileModel, kw_only=True, frozen=True):
 
     # Its words that each thread has its own value of, 0 where a thread calls a service.
     per_thread: tuple[str, ...] = ()
+    # Its words that are 0 unless an interrupt is served, such as how many are nested.
+    in_interrupts: tuple[str, ...] = ()
+    # Functions by which a thread gives the processor up; empty: it raises an exception. They return
+    # when it goes on.
+    switches: tuple[str, ...] = ()
+    # Its pointer to the thread that should run. A lock's end compares it with `current_thread` in
+    # open code, and switches where they differ. Empty: the end of a lock switches by itself.
+    should_run: str = ""
     # Functions of threads whose rank is the highest, too.
     urgent: tuple[str, ...] = ()
     # Functions that a woken thread does not call again, because it finds what it waited for.
     woken_skips: tuple[str, ...] = ()
+    # function -> where its calls through a register lead.
+    calls: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     at_most: dict[str, int] = msgspec.field(default_factory=dict)  # quantity -> usual value
     # function -> how often each of its loops begins a round, for each entry: a number, or a
     # quantity of at_most: "threads", or "threads+1" for a loop that tests before its first round.

@@ -170,6 +170,41 @@ def test_a_word_that_the_image_lacks_is_named(latencies: Latencies) -> None:
         Latencies(image(), replace(latencies.premises, kernel=kernel))
 
 
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"should_run": "pxDelayedTaskList"}, "a return that may owe a switch"),
+        ({"switches": ("vListInsert",)}, "a switch with interrupts off, or the scheduler locked"),
+    ],
+)
+def test_a_kernel_that_switches_in_another_way_than_declared_is_refused(
+    facts: dict[str, Any], why: str, latencies: Latencies
+) -> None:
+    changed_facts = changed(latencies.premises.facts, **facts)
+    other = Latencies(image(), replace(latencies.premises, facts=changed_facts))
+    answer = other.of(GIVE, met(other, "kdz_sem_take"))
+    assert isinstance(answer.handler, str) and answer.handler.endswith(why)
+
+
+def test_a_function_that_switches_is_a_section_of_its_code(latencies: Latencies) -> None:
+    """Here one that keeps interrupts on: the handler waits for nothing but what other threads have
+    left of a section in which they switched."""
+    facts = changed(latencies.premises.facts, switches=("xTaskGetTickCount",))
+    other = Latencies(image(), replace(latencies.premises, facts=facts))
+    functions = met(other, "kdz_tick_now")
+    answer = other.of(GIVE, functions)
+    assert isinstance(answer.handler, Section)
+    left = answer.handler.parts["the switch"]
+    assert 0 < left < 50
+    assert answer.handler.cycles == other.request(functions) + other.to_handler + left
+
+
+def test_a_switch_that_the_image_lacks_is_named(latencies: Latencies) -> None:
+    facts = changed(latencies.premises.facts, switches=("vGone",))
+    with pytest.raises(UsageError, match="no function vGone, which kernel.toml names"):
+        Latencies(image(), replace(latencies.premises, facts=facts))
+
+
 def test_an_exception_that_cannot_be_followed_is_refused(
     latencies: Latencies, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,10 +8,13 @@ import pytest
 from kadenz.bounds.machine import (
     MIE,
     Among,
+    Enabled,
     Place,
+    Pointer,
     State,
     Value,
     added,
+    equal_on_way,
     jump_register,
     outcomes,
     stored,
@@ -98,9 +101,41 @@ def test_of_mstatus_one_bit_is_known() -> None:
     (copy,) = outcomes(instruction("csrr a0,mstatus"), state(), masked=False)
     (other,) = outcomes(instruction("and a1,a0,128"), copy.state, masked=False)
     (bit,) = outcomes(instruction("and a1,a0,8"), copy.state, masked=False)
-    assert (other.state.read("a1"), bit.state.read("a1")) == (None, MIE)
+    assert (other.state.read("a1"), bit.state.read("a1")) == (Enabled(0), MIE)
     (back,) = outcomes(instruction("csrw mstatus,a0"), copy.state, masked=True)
     assert back.masked is False
+
+
+@pytest.mark.parametrize(
+    ("text", "mask", "after"),
+    [
+        ("and a1,a0,a2", 0xFFFFE777, Enabled(0)),
+        ("and a1,a0,a2", 0xFFFFE77F, Enabled(MIE)),
+        ("or a1,a0,a2", 0x1880, Enabled(MIE)),
+        ("xor a1,a0,a2", 0x1880, None),
+        ("or a1,a0,a3", 0, None),
+    ],
+)
+def test_a_copy_of_mstatus_keeps_its_bit(text: str, mask: int, after: Value) -> None:
+    (way,) = outcomes(instruction(text), state(a0=Enabled(MIE), a2=mask), masked=False)
+    assert way.state.read("a1") == after
+
+
+def test_a_word_that_points_to_a_thread_keeps_doing_so() -> None:
+    running, chosen = Pointer(WORD, True), Pointer(WORD + 4, False)
+    before = State.at_entry(0, {WORD: running, WORD + 4: chosen}).writing("a1", WORD)
+    for text in ("sw a2,4(a1)", "lw a3,0(a1)", "lw a4,4(a1)"):
+        (way,) = outcomes(instruction(text), before, masked=False)
+        before = way.state
+    assert (before.read("a3"), before.read("a4")) == (running, chosen)
+    reread = before.rereading()
+    assert (reread.read("a3"), reread.read("a4")) == (running, None)
+    assert reread.rereading() is reread
+    for text, address in (("beq a3,a4,80000200", 0x80000200), ("bne a3,a4,80000200", HERE + 4)):
+        branch = instruction(text, 0x80000200)
+        assert equal_on_way(branch, before, address) == {running, chosen}
+        assert not equal_on_way(branch, before, 0x80000200 + HERE + 4 - address)
+    assert not equal_on_way(instruction("bltu a3,a4,80000200", 0x80000200), before, HERE + 4)
 
 
 def test_of_other_words_nothing_is_kept() -> None:
