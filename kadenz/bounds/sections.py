@@ -298,7 +298,14 @@ class Sections:
 
     def _starts(self, names: Collection[str]) -> set[int]:
         """Where functions begin, with the parts that the compiler made of them."""
-        return {each.start for each in self.code.functions if plain(each.name) in names}
+        return {start for name in names for start in self._begins.get(name, ())}
+
+    @cached_property
+    def _begins(self) -> dict[str, list[int]]:
+        begins: dict[str, list[int]] = {}
+        for each in self.code.functions:
+            begins.setdefault(plain(each.name), []).append(each.start)
+        return begins
 
     @staticmethod
     def _ways(unfolded: Unfolded) -> list[Way]:

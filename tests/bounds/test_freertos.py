@@ -199,6 +199,18 @@ def test_a_function_that_switches_is_a_section_of_its_code(latencies: Latencies)
     assert answer.handler.cycles == other.request(functions) + other.to_handler + left
 
 
+def test_a_call_that_was_passed_before_an_owed_switch_is_refused(latencies: Latencies) -> None:
+    sections = Sections(
+        latencies.code, latencies._sections.layout, latencies._sections._costs, latencies.premises
+    )
+    (start,) = met(latencies, "xQueueGenericSend")
+    root = sections.unfolded(start)
+    assert sections.through(root, lambda node: node.masked, to_switch=True).cycles
+    root.passed |= {node for node in root.ways if node.masked}
+    with pytest.raises(Refused, match="a call that cannot be followed, before an owed switch"):
+        sections.through(root, lambda node: node.masked, to_switch=True)
+
+
 def test_a_switch_that_the_image_lacks_is_named(latencies: Latencies) -> None:
     facts = changed(latencies.premises.facts, switches=("vGone",))
     with pytest.raises(UsageError, match="no function vGone, which kernel.toml names"):
