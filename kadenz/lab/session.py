@@ -281,7 +281,7 @@ class Session:
         """Enters the arrivals of a record that let some arrive, of one that was cut off, too; its
         ending."""
         seen = self.arrivals
-        if not self._points[entry.id].arrivals:
+        if not self._points[entry.id].arrivals or ending.status == "n/a":
             return ending
         if ending.status == "ok" and (seen is None or not seen.whole):
             ending = Ending("invalid", "the sample in which one is to arrive came to no end")

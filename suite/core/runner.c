@@ -134,7 +134,9 @@ static void measure(void)
         (void)kdz_stamp(KDZ_MARK_RECORD_CLOSE | point.id);
     }
     if (parsed.arrivals) {
-        kdz_arrivals_end(&point);
+        const kdz_status ended = kdz_arrivals_end(&point);
+
+        status = status == KDZ_OK ? ended : status;
     }
     if (bench->teardown != NULL) {
         bench->teardown(&point);

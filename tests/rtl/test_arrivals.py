@@ -420,16 +420,15 @@ def test_each_sleeper_lengthens_the_walk_to_a_later_time_out(tmp_path: Path) -> 
     assert laws["handler"] == Growth("constant", 0.0, 0.0)
 
 
-def test_ready_threads_never_run_or_the_record_is_invalid(tmp_path: Path) -> None:
-    answer = kadenz(
-        *("worst", GIVE, "critical/sleep", "--target", IBEX, "--state", "ready=8"),
-        *("--set", "waiter=0", "--output", str(tmp_path)),
-    )
-    (run,) = find_runs([tmp_path])
-    assert answer.return_value == EXIT_FAILED
+def test_a_service_that_lets_ready_threads_run_has_no_such_state(tmp_path: Path) -> None:
+    ready = ("--state", "ready=8", "--set", "waiter=0")
+    (run,) = worst(tmp_path, GIVE, "critical/sleep", "--target", IBEX, *ready)
     assert record_of(run, GIVE).status == "ok" and population(run, GIVE).exhaustive
     asleep = record_of(run, "critical/sleep")
-    assert asleep.status == "invalid" and "was to stay ready ran" in asleep.reason
+    assert asleep.status == "n/a" and "was to stay ready ran" in asleep.reason
+    assert not asleep.companions(asleep.lanes[0]) and all(
+        lane.name not in ARRIVALS for lane in asleep.lanes
+    )
 
 
 def test_threads_without_room_fail_the_record(tmp_path: Path) -> None:
