@@ -54,7 +54,8 @@ def repeated(command: click.Command, values: Mapping[str, Any]) -> int:
     if entry is None:
         raise UsageError(
             f"{runs[0].path} does not say how it was called",
-            remedy="It was measured by an older kadenz, or imported: measure it anew",
+            remedy="It was measured by another command than run, by an older kadenz, or imported: "
+            "measure it anew",
         )
     if Path(entry.folder) != Path.cwd():
         raise UsageError(

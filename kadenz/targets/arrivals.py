@@ -7,6 +7,7 @@ that was tried, all little-endian.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,8 @@ ARRIVE = "arrivals=1"  # of a point in a plan
 _STATE = "state."  # before the name of a state, there
 _MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
 _MAGIC, _VERSION = b"KDZARRIV", 2
+_SWEEP_MAGIC, _SWEEP_VERSION = b"KDZTRIED", 1
+_SWEEP = struct.Struct("=8sIIQQQ")
 _HEADER = np.dtype(
     [
         ("magic", "S8"),
@@ -69,9 +72,10 @@ class Asked:
         """Of a point in a plan, for the image."""
         return ARRIVE, *(f"{_STATE}{name}={threads}" for name, threads in self.state)
 
-    def arguments(self, file: str) -> list[str]:
-        """Of the bench, which writes `file`."""
+    def arguments(self, file: str, tried: str = "") -> list[str]:
+        """Of the bench, which writes `file`, and has the tried arrivals in the file `tried`."""
         arguments = ["--arrivals", file, "--arrival-sample", str(self.sample)]
+        arguments += ["--arrivals-tried", tried] if tried and not self.only else []
         arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
         arguments += ["--arrival-lock", hex(self.lock)] if self.lock else []
         arguments += ["--arrival-ticks", "1"] if self.ticks else []
@@ -142,6 +146,31 @@ class Arrivals:
         """Arrivals that were not tried, for another reason than that the core slept."""
         tried = len(self.rows) + len(self.lost)
         return max(0, self.planned - tried) if self.given_up else 0
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """How many of the `planned` arrivals of a sample are tried by now, of them by `earlier`
+    executions that were stopped."""
+
+    planned: int
+    tried: int
+    earlier: int
+
+
+def read_sweep(path: Path) -> Sweep | None:
+    """Read the head of a file of tried arrivals, instruments/rtl/bench/tried.hpp. None: the sample
+    has not ended yet, so the number of its arrivals is unknown."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_SWEEP.size)
+    except OSError:
+        return None
+    if len(data) < _SWEEP.size:
+        return None
+    magic, version, _, planned, tried, earlier = _SWEEP.unpack(data)
+    known = magic == _SWEEP_MAGIC and version == _SWEEP_VERSION and planned
+    return Sweep(planned, tried, earlier) if known else None
 
 
 def read_arrivals(path: Path) -> Arrivals:

@@ -65,6 +65,7 @@ class Start:
     errors: str  # for its standard error; it may be the same
     reads: Sequence[Path] = ()  # files that `arguments` name elsewhere
     one_processor: bool = False  # its threads take turns
+    begun: str = ""  # file in `folder` with what it has done, which a later execution goes on with
 
 
 class CountedProcess:
@@ -122,12 +123,20 @@ class CountedProcess:
             )
         if self.keeper is not None and self.keeper.take(known):
             return Ended()
+        if self.keeper is not None and start.begun:
+            self.keeper.go_on(start.folder / start.begun)
         return _started(really, start)
 
-    def _settle(self, folder: Path, process: Process | None) -> None:
-        """Keeps the output if the process ended by itself with success."""
-        if self.keeper is not None and process is not None and process.poll() == 0:
-            self.keeper.settle(folder)
+    def _settle(self, folder: Path, process: Process | None, begun: str = "") -> None:
+        """Keeps the output if the process ended by itself with success; nothing of the file
+        `begun`, with which no other one goes on then."""
+        if self.keeper is None or process is None or process.poll() != 0:
+            return
+        if begun:
+            (folder / begun).unlink(missing_ok=True)
+        self.keeper.settle(folder)
+        if begun:
+            self.keeper.complete()
 
 
 def times_of(process: Process | None) -> ThreadTimes:

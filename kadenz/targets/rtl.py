@@ -33,7 +33,7 @@ from kadenz.targets.seen import Seen
 from kadenz.values import program
 from kadenz.values.program import Program
 
-_ARRIVALS = "arrivals"
+_ARRIVALS, _TRIED = "arrivals", "tried"
 _GRACE_S = 2.0
 _LOOK_S = 0.2
 _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
@@ -124,16 +124,25 @@ class RtlTarget(CountedProcess):
     def begin(self, plan: str) -> None:
         """Starts the core with the plan in its page."""
         (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
+        asked = self._arrivals(plan)
         start = Start(
             program=self._core.program,
-            arguments=[*self._arguments(), *self._files(), *self._arrivals(plan)],
+            arguments=[*self._arguments(), *self._files(), *asked],
             folder=self._folder,
             inputs={"image": self._elf.path, "plan": None},
             output="frames",
             errors="words",
+            begun=_TRIED if _TRIED in asked else "",
         )
         self._process = self._begin(start)
         self._frames = (self._folder / "frames").open("rb")
+
+    @property
+    def sweep(self) -> arrivals.Sweep | None:
+        """How far it has tried the arrivals of its sample; None while it does not know."""
+        if self._arriving is None or "_folder" not in self.__dict__:
+            return None
+        return arrivals.read_sweep(self._folder / _TRIED)
 
     def read(self, timeout_s: float) -> bytes | None:
         """New frames since the last call."""
@@ -187,7 +196,7 @@ class RtlTarget(CountedProcess):
                 seen = self._folder / _ARRIVALS
                 if seen.is_file() and seen.stat().st_size:  # else the bench died before
                     self.arrivals = arrivals.read_arrivals(seen)
-            self._settle(self._folder, by_itself)
+            self._settle(self._folder, by_itself, _TRIED if self._arriving is not None else "")
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
         return output
@@ -221,7 +230,7 @@ class RtlTarget(CountedProcess):
         """Records of the clock let none arrive."""
         if self._arriving is None or arrivals.ARRIVE not in plan.split():
             return []
-        return self._arriving.arguments(_ARRIVALS)
+        return self._arriving.arguments(_ARRIVALS, _TRIED)
 
     def _really(self, program_file: Path, environment: Mapping[str, str]) -> Program | None:
         return program.core(program_file, environment)

@@ -7,6 +7,7 @@ decide which: a test or a campaign that is repeated on the same day behaves the 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
@@ -63,6 +64,21 @@ class Keeper:
             for name, _ in output_of(command.folder, set(command.inputs)):
                 (command.folder / name).unlink()
             return False
+
+    def go_on(self, name: Path) -> None:
+        """Makes `name` a link to what an equal execution had done when it was stopped, or to where
+        this one is to keep it. Nothing without a store, or one that cannot be written."""
+        if self._store is None or self._key is None:
+            return
+        if self._fresh:
+            self._store.forget_begun(self._key.digest)
+        with contextlib.suppress(OSError):
+            name.symlink_to(self._store.begun(self._key.digest))
+
+    def complete(self) -> None:
+        """It was done to its end: nothing is left to go on with."""
+        if self._store is not None and self._key is not None:
+            self._store.forget_begun(self._key.digest)
 
     def vouch(self) -> None:
         """The lab read its output to the end, and nothing was wrong with it."""

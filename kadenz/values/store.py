@@ -25,6 +25,7 @@ from kadenz.values.entry import DamagedError, Entry, ForeignError, Head, write
 BOUND_BYTES = 2 << 30
 WHERE, HOW_LARGE = "KADENZ_STORE", "KADENZ_STORE_BYTES"
 OFF = "off"
+BEGUN = ".begun"  # after a key: what an execution that was stopped had done
 DIFFERING = ".differs"  # after a key: the second of two executions that should have been equal
 _UNFINISHED = ".writing-"  # then its owner: name space, PID, start time, a number
 _HITS = "hits"  # a folder with a file for each target, a byte for each use
@@ -77,6 +78,19 @@ class Store:
         self._make_room(size)
         return place
 
+    def begun(self, key: str) -> Path:
+        """The file with which an execution of a key goes on, or in which it begins. Raises OSError
+        if the folder cannot be written."""
+        self._own_folder()
+        place = self._place(key)
+        place.parent.mkdir(exist_ok=True)
+        return place.with_name(f"{key}{BEGUN}")
+
+    def forget_begun(self, key: str) -> None:
+        """An execution of a key is to begin anew."""
+        with contextlib.suppress(OSError):
+            self._place(key).with_name(f"{key}{BEGUN}").unlink()
+
     def forget(self, key: str) -> None:
         """Removes the entry of a key."""
         with contextlib.suppress(OSError):
@@ -117,7 +131,7 @@ class Store:
         entries, size = 0, 0
         for file in [*self._files(), *(self.folder / _HITS).glob("*")]:
             with contextlib.suppress(FileNotFoundError):
-                size += file.stat().st_size
+                size += _bytes_of(file.stat())
                 entries += "." not in file.name and file.parent.name != _HITS
                 file.unlink()
         return entries, size
@@ -159,9 +173,14 @@ class Store:
             with contextlib.suppress(OSError):
                 status = file.stat()
                 if not file.name.startswith(_UNFINISHED):
-                    yield status.st_mtime, status.st_size, file
+                    yield status.st_mtime, _bytes_of(status), file
                 elif _is_left(file, status.st_mtime):
                     file.unlink()
+
+
+def _bytes_of(status: os.stat_result) -> int:
+    """Of a file on the disk: one that was begun has holes."""
+    return min(status.st_size, status.st_blocks * 512)
 
 
 def _is_left(file: Path, written_at: float) -> bool:

@@ -37,6 +37,7 @@ from kadenz.targets.rtl import machine_arguments
 from kadenz.targets.scope_plugin import marker_address
 from tests.rtl.test_cores import IBEX, VEXRISCV, kadenz
 from tests.rtos.images import freertos
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.counted
 GIVE = "critical/semaphore-give"
@@ -343,22 +344,24 @@ def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> 
     assert len(seen.rows) == seen.cycles - 1 and lost.phase not in seen.rows["phase"]
 
 
+def kill_bench(left: int = 0) -> bool:
+    """Kills the bench that tries arrivals, and leaves `left` bytes of its file of arrivals. False:
+    there is none."""
+    for child in descendants_of(os.getpid()):
+        command = text_of(Path(f"/proc/{child}/cmdline"))
+        if "--arrivals" in command and descendants_of(child):
+            (Path(f"/proc/{child}/cwd").resolve() / "arrivals").write_bytes(bytes(left))
+            os.kill(child, signal.SIGKILL)
+            return True
+    return False
+
+
 @pytest.mark.parametrize("left", [0, 20])
 def test_a_bench_that_is_killed_leaves_a_run_that_can_be_read(left: int, tmp_path: Path) -> None:
     """`left`: bytes of its file of arrivals, which it writes last."""
 
     ended = threading.Event()
-
-    def kill() -> None:
-        while not ended.wait(0.01):
-            for child in descendants_of(os.getpid()):
-                command = text_of(Path(f"/proc/{child}/cmdline"))
-                if "--arrivals" in command and descendants_of(child):
-                    (Path(f"/proc/{child}/cwd").resolve() / "arrivals").write_bytes(bytes(left))
-                    os.kill(child, signal.SIGKILL)
-                    return
-
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=wait_for, args=[lambda: ended.is_set() or kill_bench(left)])
     killer.start()
     answer = kadenz(
         *("worst", "critical/thread-join", "--tick", "--fresh", "--target", IBEX),

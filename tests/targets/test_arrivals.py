@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from kadenz.errors import TargetFailed
-from kadenz.targets.arrivals import Asked, Lost, read_arrivals
+from kadenz.targets.arrivals import Asked, Lost, Sweep, read_arrivals, read_sweep
 
 NOT_TRIED, WHOLE, UNENDED, CRASHED = range(4)
 HEADER = struct.Struct("<8sIIIIQQ")
 ROW = struct.Struct("<17I")
+TRIED = struct.Struct("=8sIIQQQ")
 
 
 def row(
@@ -116,9 +117,25 @@ def test_the_bench_is_asked_for_what_differs() -> None:
         *("--arrival-lock", "0x80001000"),
     ]
     assert Asked(0, ticks=True).arguments("a")[4:] == ["--arrival-ticks", "1"]
+    assert Asked(3).arguments("a", "b")[4:] == ["--arrivals-tried", "b"]
+    assert "--arrivals-tried" not in Asked(3).following(40, 7, "task").arguments("a", "b")
     followed = Asked(2, ticks=True).following(40, 7, "task").arguments("a")
     assert followed[-6:] == [
         *("--arrival-only", "40"),
         *("--arrival-tick", "7"),
         *("--arrival-until", "4"),
     ]
+
+
+def test_the_head_of_tried_arrivals_says_how_far_a_sweep_is(tmp_path: Path) -> None:
+    file = tmp_path / "tried"
+
+    def put(magic: bytes = b"KDZTRIED", version: int = 1, planned: int = 900) -> Path:
+        file.write_bytes(TRIED.pack(magic, version, ROW.size, planned, 30, 20) + bytes(4096))
+        return file
+
+    assert read_sweep(put()) == Sweep(planned=900, tried=30, earlier=20)
+    assert read_sweep(put(planned=0)) is None  # the sample has not ended yet
+    assert read_sweep(put(magic=bytes(8))) is read_sweep(put(version=2)) is None
+    file.write_bytes(b"KDZTRIED")
+    assert read_sweep(file) is read_sweep(tmp_path / "none") is None

@@ -268,3 +268,45 @@ def test_a_clock_that_was_set_back_changes_no_figure(lab: Lab) -> None:
     (file,) = lab.store.entries()
     os.utime(file, (4e9, 4e9))
     assert lab.execute() == b"frames" and lab.executed == 1
+
+
+def begun(lab: Lab, *, fresh: bool = False) -> tuple[Keeper, Path]:
+    """The keeper of an execution that begins, and its file of what it has done."""
+    scratch = lab.folder / f"begun-{len(lab.keepers)}"
+    scratch.mkdir()
+    (scratch / "image").symlink_to(lab.folder / "image.elf")
+    keeper = Keeper("freertos/x@emulated", fresh=fresh, store=lab.store)
+    lab.keepers.append(keeper)
+    assert not keeper.take(Command(lab.folder / "qemu", ["-M", "x"], {}, scratch, ("image",)))
+    keeper.go_on(scratch / "tried")
+    return keeper, scratch / "tried"
+
+
+def test_an_execution_goes_on_with_what_a_stopped_one_had_done(lab: Lab) -> None:
+    _, file = begun(lab)
+    file.write_text("half")
+    keeper, file = begun(lab)
+    assert file.read_text() == "half"
+    keeper.complete()
+    _, file = begun(lab)
+    assert not file.exists()
+
+
+def test_a_fresh_one_and_one_with_another_input_begin_anew(lab: Lab) -> None:
+    _, file = begun(lab)
+    file.write_text("half")
+    (lab.folder / "image.elf").write_text("another image")
+    _, file = begun(lab)
+    assert not file.exists()
+    (lab.folder / "image.elf").write_text("an image")
+    _, file = begun(lab, fresh=True)
+    assert not file.exists()
+
+
+def test_without_a_store_or_where_it_cannot_be_written_nothing_is_begun(lab: Lab) -> None:
+    keeper = Keeper("freertos/x@emulated", store=lab.store)
+    keeper.go_on(lab.folder / "tried")
+    assert not (lab.folder / "tried").is_symlink()
+    (lab.folder / "store").write_text("no folder")
+    _, file = begun(lab)
+    assert not file.is_symlink()

@@ -303,3 +303,23 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("KADENZ_STORE_BYTES", "2G")
     with pytest.raises(UsageError, match="KADENZ_STORE_BYTES=2G"):
         the_store()
+
+
+def test_what_was_begun_counts_by_its_blocks_and_is_no_entry(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store", bound=1 << 20)
+    file = store.begun(KEY)
+    with file.open("wb") as stream:
+        stream.truncate(64 << 20)  # a hole
+    put(store, tmp_path / "output", key(7))
+    assert file.exists() and [entry.name for entry in store.entries()] == [key(7)]
+    assert store.damaged() == {} and store.differing() == []
+    entries, size = store.clear()
+    assert entries == 1 and size < 1 << 20 and not file.exists()
+
+
+def test_what_was_begun_is_forgotten(tmp_path: Path) -> None:
+    store = Store(tmp_path / "store")
+    store.forget_begun(KEY)
+    store.begun(KEY).write_bytes(b"rows")
+    store.forget_begun(KEY)
+    assert not store.begun(KEY).exists()

@@ -24,9 +24,7 @@ namespace
 {
 
 constexpr std::uint32_t VERSION = 2, HEADER_BYTES = 40;
-constexpr std::size_t BLOCK = 32;       /* arrivals that a process takes at once */
-constexpr unsigned MOST_PROCESSES = 64; /* their numbers are bytes, and each has rows */
-constexpr int EXIT_FORK = 2;
+constexpr std::size_t BLOCK = 32; /* arrivals that a process takes at once */
 constexpr unsigned WAIT_US = 20000;
 
 template <typename Item> Item *shared_memory(std::size_t count)
@@ -63,35 +61,10 @@ pid_t fork_bound()
 
 } // namespace
 
-void Arrival::add(const Arrival &other)
-{
-    if (other.state == Arrivals::NOT_TRIED) {
-        return;
-    }
-    if (state == Arrivals::NOT_TRIED) {
-        /* A process may be killed at any time: its state says that a row is there, so it is last.
-         */
-        Arrival row = other;
-        row.state = Arrivals::NOT_TRIED;
-        *this = row;
-        std::atomic_signal_fence(std::memory_order_release);
-        state = other.state;
-        return;
-    }
-    if (other.state > state) {
-        state = other.state;
-        last = other.last;
-    }
-    handled = std::max(handled, other.handled);
-    responded = std::max(responded, other.responded);
-    ticks += other.ticks;
-    handler.add(other.handler);
-    task.add(other.task);
-}
-
-Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
+Arrivals::Arrivals(Simulation &simulation, const Asked &asked, const std::string &tried)
     : simulation_(simulation), asked_(asked),
-      processes_(std::clamp(std::thread::hardware_concurrency(), 1u, MOST_PROCESSES))
+      processes_(std::clamp(std::thread::hardware_concurrency(), 1u, Tried::MOST_PROCESSES)),
+      tried_(asked.only == 0 ? tried : "", asked, processes_)
 {
     if (asked_.step == 0) {
         throw std::runtime_error("--arrival-step 0: at least 1");
@@ -102,25 +75,24 @@ Arrivals::Arrivals(Simulation &simulation, const Asked &asked)
     std::vector<std::uint8_t> state;
     simulation_.core(0).save(state);  /* or it says why not */
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* rows are read when their writers have ended */
-    shared_ = shared_memory<Shared>(1);
     taken_ = shared_memory<std::atomic<std::uint8_t>>(MOST_ROWS / BLOCK);
-    tries_ = shared_memory<std::uint32_t>(processes_);
-    rows_ = shared_memory<Arrival>(MOST_ROWS * processes_);
+    attempts_ = shared_memory<Attempt>(processes_);
 }
 
 Arrivals::~Arrivals()
 {
     end_processes();
-    munmap(rows_, MOST_ROWS * processes_ * sizeof *rows_);
-    munmap(tries_, processes_ * sizeof *tries_);
+    munmap(attempts_, processes_ * sizeof *attempts_);
     munmap(taken_, MOST_ROWS / BLOCK * sizeof *taken_);
-    munmap(shared_, sizeof *shared_);
 }
 
 void Arrivals::step(const std::function<bool()> &stopped)
 {
+    const std::uint64_t phase = simulation_.machine().now() - begin_;
     if (open_ && asked_.only != 0) {
-        raise_only(simulation_.machine().now() - begin_);
+        raise_only(phase);
+    } else if (open_ && phase != 0 && (phase - 1u) % asked_.step == 0) {
+        planned_++;
     }
     simulation_.step();
     const Mark mark = simulation_.marked();
@@ -135,8 +107,9 @@ void Arrivals::step(const std::function<bool()> &stopped)
         open_ = false;
         cycles_ = mark.cycle - begin_;
         whole_ = true;
+        tried_.head().planned = planned_;
         if (asked_.ticks && simulation_.machine().deadline() != deadline_) {
-            shared_->has_tick = 1;
+            tried_.head().has_tick = 1;
         }
         wait(stopped);
     }
@@ -157,6 +130,7 @@ void Arrivals::raise_only(std::uint64_t phase)
 void Arrivals::start()
 {
     std::fflush(nullptr);
+    tried_.begin(begin_);
     manager_ = fork_bound();
     if (manager_ == 0) {
         manage();
@@ -171,27 +145,24 @@ void Arrivals::manage()
 {
     be_silent();
     simulation_.machine().unwatch();
-    try_all(false);
-    if (shared_->timed != 0) {
-        const std::size_t used = used_rows();
-        for (unsigned number = 0; number < processes_; number++) {
-            std::fill_n(rows_ + number * MOST_ROWS, used, Arrival());
-            tries_[number] = 0;
+    if (tried_.head().by_time == 0) {
+        try_all();
+        if (tried_.head().timed == 0) {
+            _exit(0);
         }
-        for (std::size_t block = 0; block < MOST_ROWS / BLOCK; block++) {
-            taken_[block] = 0;
-        }
-        shared_->lost = 0;
-        try_all(true);
+        tried_.restart_by_time();
+        std::fill_n(attempts_, processes_, Attempt());
+        std::fill_n(taken_, MOST_ROWS / BLOCK, 0);
     }
+    try_all();
     _exit(0);
 }
 
-void Arrivals::try_all(bool by_time)
+void Arrivals::try_all()
 {
     std::map<pid_t, unsigned> running;
     for (unsigned number = 0; number < processes_; number++) {
-        running[fork_one(number, by_time)] = number;
+        running[fork_one(number)] = number;
     }
     while (!running.empty()) {
         int status = 0;
@@ -204,22 +175,19 @@ void Arrivals::try_all(bool by_time)
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
             continue;
         }
-        if (WIFEXITED(status) || tries_[number] == 0) {
+        if (WIFEXITED(status) || attempts_[number].phase == 0) {
             _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
         }
-        Arrival &row = rows_[number * MOST_ROWS + (tries_[number] - 1u) / asked_.step];
-        row.phase = tries_[number];
-        row.state = CRASHED;
-        shared_->lost++;
-        running[fork_one(number, by_time)] = number;
+        tried_.enter_crash(number, attempts_[number].phase, attempts_[number].pc);
+        running[fork_one(number)] = number;
     }
 }
 
-pid_t Arrivals::fork_one(unsigned number, bool by_time)
+pid_t Arrivals::fork_one(unsigned number)
 {
     const pid_t child = fork_bound();
     if (child == 0) {
-        walk(number, by_time);
+        walk(number);
     }
     if (child < 0) {
         _exit(EXIT_FORK);
@@ -228,12 +196,12 @@ pid_t Arrivals::fork_one(unsigned number, bool by_time)
 }
 
 /* Through the whole sample, and back to each cycle that is this one's. */
-void Arrivals::walk(unsigned number, bool by_time)
+void Arrivals::walk(unsigned number)
 {
     Machine &machine = simulation_.machine();
-    Arrival *const rows = rows_ + number * MOST_ROWS;
-    const std::uint64_t behind = tries_[number]; /* of one that crashed */
-    Attempts attempts(simulation_, asked_, begin_, *shared_, rows, by_time);
+    const std::uint64_t behind = attempts_[number].phase; /* of one that crashed */
+    const Tried::Head &head = tried_.head();
+    Attempts attempts(simulation_, asked_, begin_, tried_, number);
     const auto is_mine = [&](std::uint64_t index) {
         std::uint8_t owner = 0;
         const auto mine = static_cast<std::uint8_t>(number + 1u);
@@ -241,15 +209,14 @@ void Arrivals::walk(unsigned number, bool by_time)
     };
     while (true) {
         const std::uint64_t phase = machine.now() - begin_, index = (phase - 1u) / asked_.step;
-        const bool in_vain = shared_->has_tick != 0 || (shared_->timed != 0 && !by_time);
-        const bool goes_on = shared_->lost < MOST_LOST && !in_vain;
+        const bool in_vain = head.has_tick != 0 || (head.timed != 0 && head.by_time == 0);
+        const bool goes_on = head.lost < MOST_LOST && !in_vain;
         if ((phase - 1u) % asked_.step == 0 && phase > behind && goes_on) {
             if (index >= MOST_ROWS) {
                 _exit(EXIT_ROWS);
             }
-            if (is_mine(index)) {
-                tries_[number] = static_cast<std::uint32_t>(phase);
-                rows[index].last = simulation_.core(0).pc(); /* if this process crashes */
+            if (is_mine(index) && !tried_.has(index)) {
+                attempts_[number] = {static_cast<std::uint32_t>(phase), simulation_.core(0).pc()};
                 attempts.now();
             }
         }
@@ -269,6 +236,9 @@ void Arrivals::wait(const std::function<bool()> &stopped)
             if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_ROWS) {
                 throw std::runtime_error("--arrivals: the sample has more than 1048576 cycles to "
                                          "try: take a larger --arrival-step");
+            }
+            if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FULL) {
+                throw std::runtime_error("--arrivals-tried: the disk is full");
             }
             if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
                 throw std::runtime_error("--arrivals: a process that tries them could not run");
@@ -294,47 +264,28 @@ void Arrivals::end_processes()
 
 /* ---- the file ---------------------------------------------------------------------------------
  */
-/* Rows of each process, of which later ones were not touched. */
-std::size_t Arrivals::used_rows() const
-{
-    const std::uint32_t tried = *std::max_element(tries_, tries_ + processes_);
-    const std::uint64_t last = std::max<std::uint64_t>(tried, shared_->longest);
-    return last == 0 ? 0 : (last - 1u) / asked_.step + 1u;
-}
-
-std::vector<Arrival> Arrivals::rows() const
-{
-    std::vector<Arrival> all;
-    for (std::size_t index = 0, used = used_rows(); index < used; index++) {
-        Arrival sum = {};
-        for (unsigned number = 0; number < processes_; number++) {
-            sum.add(rows_[number * MOST_ROWS + index]);
-        }
-        if (sum.state != NOT_TRIED) {
-            all.push_back(sum);
-        }
-    }
-    return all;
-}
-
 void Arrivals::close(std::FILE *file)
 {
     if (!whole_) { /* ended in the middle of the sample */
         end_processes();
     }
-    std::vector<Arrival> all = rows();
+    std::vector<Arrival> all = tried_.rows();
+    tried_.put_away();
     Extent extent = whole_ ? TRIED : CUT_OFF;
     /* How many processes there are is this machine's matter: rows behind the last one that may be
      * lost are dropped, so that two machines write the same. */
     std::uint32_t lost = 0;
     for (std::size_t i = 0; i < all.size(); i++) {
-        lost += all[i].state == WHOLE ? 0u : 1u;
+        lost += all[i].state == Arrival::WHOLE ? 0u : 1u;
         if (lost == MOST_LOST) {
             all.resize(i + 1);
             extent = whole_ ? GIVEN_UP : CUT_OFF;
         }
     }
-    if (asked_.ticks && whole_ && shared_->has_tick != 0) {
+    if (whole_ && tried_.head().lost >= MOST_LOST) {
+        extent = GIVEN_UP; /* with ticks, perhaps of fewer arrivals */
+    }
+    if (asked_.ticks && whole_ && tried_.head().has_tick != 0) {
         extent = HAS_TICK;
         all.clear();
     }
@@ -343,7 +294,7 @@ void Arrivals::close(std::FILE *file)
     put(file, HEADER_BYTES, 4);
     put(file, sizeof(Arrival), 4);
     put(file, extent, 4);
-    put(file, asked_.ticks ? std::max(cycles_, shared_->longest.load()) : cycles_, 8);
+    put(file, asked_.ticks ? std::max(cycles_, tried_.head().longest.load()) : cycles_, 8);
     put(file, asked_.step, 8);
     std::fwrite(all.data(), sizeof(Arrival), all.size(), file);
 }

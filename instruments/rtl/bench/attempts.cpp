@@ -51,10 +51,10 @@ void Ends::note(Mark mark)
     }
 }
 
-Attempts::Attempts(Simulation &simulation, const Arrivals::Asked &asked, std::uint64_t begin,
-                   Arrivals::Shared &shared, Arrival *rows, bool by_time)
-    : simulation_(simulation), asked_(asked), begin_(begin), shared_(shared), rows_(rows),
-      by_time_(by_time)
+Attempts::Attempts(Simulation &simulation, const Asked &asked, std::uint64_t begin, Tried &tried,
+                   unsigned number)
+    : simulation_(simulation), asked_(asked), begin_(begin), tried_(tried), shared_(tried.head()),
+      number_(number), by_time_(shared_.by_time != 0)
 {
 }
 
@@ -64,6 +64,9 @@ void Attempts::now()
         known_.clear();
         outcomes_.clear();
     }
+    const std::uint64_t phase = simulation_.machine().now() - begin_;
+    rows_.clear();
+    lost_ = 0;
     if (asked_.ticks) {
         follow(INTERRUPT);
         follow(TICK);
@@ -71,6 +74,7 @@ void Attempts::now()
         const Last last = raise_last(INTERRUPT, Ends());
         enter(last.cycle, begin_, last, last.met);
     }
+    tried_.enter(number_, (phase - 1u) / asked_.step, rows_, lost_);
 }
 
 Met Attempts::met() const
@@ -120,8 +124,8 @@ void Attempts::follow(Kind first)
         if ((first == INTERRUPT || now > line.from) && (now - begin_ - 1u) % asked_.step == 0) {
             line.seconds.push_back(raise_last(first == INTERRUPT ? TICK : INTERRUPT, ends));
         }
-        if (machine.finished() || now - line.from > Arrivals::MOST_CYCLES ||
-            shared_.lost >= Arrivals::MOST_LOST || shared_.has_tick != 0) {
+        if (machine.finished() || now - line.from > MOST_CYCLES ||
+            shared_.lost + lost_ >= MOST_LOST || shared_.has_tick != 0) {
             break;
         }
         simulation_.step();
@@ -169,7 +173,7 @@ Attempts::Last Attempts::raise_last(Kind kind, const Ends &before)
     last.ended = !raise(kind) || run(last.ends, last.cycle);
     if (!last.ended) {
         last.pc = simulation_.core(0).pc();
-        shared_.lost++;
+        lost_++;
     }
     if (asked_.ticks) {
         check_time();
@@ -191,7 +195,7 @@ bool Attempts::run(Ends &ends, std::uint64_t request)
         std::uint32_t handled, responded;
     };
     Machine &machine = simulation_.machine();
-    const std::uint64_t most = Arrivals::MOST_CYCLES + (request - begin_);
+    const std::uint64_t most = MOST_CYCLES + (request - begin_);
     Fall fall(simulation_.core(0));
     std::vector<Passed> passed;
     for (bool waits = true; !are_all(ends);) {
@@ -273,18 +277,11 @@ void Attempts::account(Kind first, const Line &line, Met met)
 
 void Attempts::enter(std::uint64_t interrupt, std::uint64_t tick, const Last &last, Met met)
 {
-    const std::uint64_t phase = interrupt - begin_, index = (phase - 1u) / asked_.step;
-    if (index >= Arrivals::MOST_ROWS) {
-        _exit(Arrivals::EXIT_ROWS);
-    }
-    std::uint64_t longest = shared_.longest;
-    while (phase > longest && !shared_.longest.compare_exchange_weak(longest, phase)) {
-    }
     const Ends &ends = last.ends;
     Arrival row = {};
-    row.phase = static_cast<std::uint32_t>(phase);
+    row.phase = static_cast<std::uint32_t>(interrupt - begin_);
     row.ticks = asked_.ticks ? 1u : 0u;
-    row.state = last.ended ? Arrivals::WHOLE : Arrivals::UNENDED;
+    row.state = last.ended ? Arrival::WHOLE : Arrival::UNENDED;
     row.last = last.pc;
     if (last.ended) {
         const auto moment = static_cast<std::uint32_t>(tick - begin_);
@@ -297,7 +294,11 @@ void Attempts::enter(std::uint64_t interrupt, std::uint64_t tick, const Last &la
         row.handler = {cycles(interrupt, ends.handler), moment, met};
         row.task = {cycles(interrupt, ends.task), moment, met};
     }
-    rows_[index].add(row);
+    if (!rows_.empty() && rows_.back().phase == row.phase) {
+        rows_.back().add(row);
+    } else {
+        rows_.push_back(row);
+    }
 }
 
 } // namespace kadenz

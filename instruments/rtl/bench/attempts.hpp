@@ -14,7 +14,8 @@
 #ifndef KADENZ_RTL_ATTEMPTS_HPP
 #define KADENZ_RTL_ATTEMPTS_HPP
 
-#include "arrivals.hpp"
+#include "simulation.hpp"
+#include "tried.hpp"
 
 #include <cstdint>
 #include <unordered_map>
@@ -35,9 +36,9 @@ struct Ends {
 class Attempts
 {
   public:
-    /* `rows`: by cycle of the interrupt; `by_time`: states differ by how long mtime stood still. */
-    Attempts(Simulation &simulation, const Arrivals::Asked &asked, std::uint64_t begin,
-             Arrivals::Shared &shared, Arrival *rows, bool by_time);
+    /* Of the process `number` of those that share `tried`. */
+    Attempts(Simulation &simulation, const Asked &asked, std::uint64_t begin, Tried &tried,
+             unsigned number);
     /* An interrupt now; or all pairs of one and a tick, whose first one comes now. */
     void now();
 
@@ -110,11 +111,14 @@ class Attempts
     void check_time();
 
     Simulation &simulation_;
-    const Arrivals::Asked &asked_;
+    const Asked &asked_;
     std::uint64_t begin_;
-    Arrivals::Shared &shared_;
-    Arrival *rows_;
-    bool by_time_;
+    Tried &tried_;
+    Tried::Head &shared_;
+    unsigned number_;
+    bool by_time_;              /* states differ by how long mtime stood still */
+    std::vector<Arrival> rows_; /* of this attempt */
+    std::uint32_t lost_ = 0;    /* arrivals without an end, in it */
     Simulation::Snapshot outer_, inner_;
     Line last_[2]; /* of each kind: the last one that joined no other */
     std::unordered_map<Digest, Known, Hash> known_;

@@ -7,7 +7,8 @@
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
-//         [--arrivals FILE [--arrival-sample N] [--arrival-step N] [--arrival-lock A]
+//         [--arrivals FILE [--arrivals-tried FILE] [--arrival-sample N] [--arrival-step N]
+//         [--arrival-lock A]
 //          [--arrival-ticks 1] [--arrival-only N [--arrival-tick N] [--arrival-until MARK]]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
@@ -109,9 +110,9 @@ class Bench
     }
 
     /* Runs it with an interrupt in every cycle of a sample. */
-    int run_with(const Arrivals::Asked &asked, std::FILE *file)
+    int run_with(const Asked &asked, const std::string &tried, std::FILE *file)
     {
-        Arrivals arrivals(simulation_, asked);
+        Arrivals arrivals(simulation_, asked, tried);
         const int code = run([&arrivals] { arrivals.step([] { return asked_to_end != 0; }); });
         arrivals.close(file);
         return code;
@@ -205,9 +206,9 @@ Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
     return paths;
 }
 
-Arrivals::Asked arrivals_of(const Arguments &arguments)
+Asked arrivals_of(const Arguments &arguments)
 {
-    Arrivals::Asked asked;
+    Asked asked;
     asked.sample = option(arguments, "arrival-sample", 0);
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
@@ -227,7 +228,8 @@ int run_with_arrivals(Bench &bench, const Arguments &arguments)
 {
     const std::string name = text(arguments, "arrivals");
     std::FILE *file = opened(name);
-    const int code = bench.run_with(arrivals_of(arguments), file);
+    const int code =
+        bench.run_with(arrivals_of(arguments), text(arguments, "arrivals-tried"), file);
     close(file, name);
     return code;
 }
