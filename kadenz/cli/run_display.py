@@ -18,6 +18,7 @@ from kadenz.config.manifest import ClockEntry, RecordEntry
 from kadenz.config.params import PERIOD
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
+from kadenz.targets.arrivals import Sweep
 
 
 class _Titles(Progress):
@@ -31,8 +32,7 @@ class _Titles(Progress):
         """Notes the titles of the planned points."""
         self._left[target] = TimeLeft(points)
         for point in points:
-            parts = [point.bench, *(f"{k}={v}" for k, v in point.params.items())]
-            self._planned_titles[target, point.id] = " ".join(parts)
+            self._planned_titles[target, point.id] = point.title
 
     def opened(self, target: str, record: RecordEntry) -> None:
         """A record begins: the time left is reckoned from here."""
@@ -161,6 +161,7 @@ class LiveDisplay(_Titles):
         )
         self._tasks: dict[str, Any] = {}
         self._clocks: dict[str, ClockEntry] = {}
+        self._swept: dict[str, float] = {}
         self._running: dict[str, tuple[Running, int]] = {}  # with the samples planned
 
     def __enter__(self) -> Self:
@@ -209,15 +210,27 @@ class LiveDisplay(_Titles):
             text += f"; {running.text}"
         self._bars.update(self._tasks[target], description=text)
 
+    def swept(self, target: str, record: RecordEntry, sweep: Sweep) -> None:
+        """More arrivals were tried: the time left is reckoned from those of this execution."""
+        self._left[target].swept()
+        here = sweep.planned - sweep.earlier
+        self._swept[target] = (sweep.tried - sweep.earlier) / here if here else 0.0
+        text = f"{self.title(target, record)}: {sweep.tried:,} of {sweep.planned:,} arrivals"
+        self._bars.update(self._tasks[target], description=text)
+
     def closed(self, target: str, record: RecordEntry) -> None:
         """A record is complete."""
         super().closed(target, record)
+        self._swept.pop(target, None)
         self._bars.advance(self._tasks[target])
         if record.status in ("failed", "invalid"):
             self._print(f"{target}: {self.title(target, record)}: {record.status}: {record.reason}")
 
     def _share(self, target: str) -> float:
-        """The share of the open record's samples that has arrived."""
+        """The share of the open record's samples that has arrived, or of its arrivals that were
+        tried."""
+        if target in self._swept:
+            return self._swept[target]
         if target not in self._running:
             return 0.0
         running, planned = self._running[target]

@@ -95,6 +95,7 @@ class TimeLeft:
         self._waiting = {point.id: point for point in points}
         self._paced_s = 0.0  # of finished records without a period
         self._paced_samples = 0
+        self._is_swept = False  # the open record
         self._open: tuple[Point, float, float | None] | None = (
             None  # point, start, periodic duration in s
         )
@@ -103,7 +104,13 @@ class TimeLeft:
         """A record begins at `now`, in seconds on any clock."""
         point = self._waiting.pop(record, None)
         if point is not None:
+            self._is_swept = False
             self._open = point, now, _periodic_s(point, params)
+
+    def swept(self) -> None:
+        """The open record takes as long as its arrivals take, whatever its period is."""
+        if self._open is not None:
+            self._open, self._is_swept = (*self._open[:2], None), True
 
     def closed(self, record: int, now: float) -> None:
         """A record is complete, or was lost before it began."""
@@ -127,7 +134,7 @@ class TimeLeft:
             elif share > 0.0:
                 total += took * (1.0 - share) / share
             else:
-                paced = self._paced(point)
+                paced = None if self._is_swept else self._paced(point)
                 if paced is None:
                     return None
                 total += max(0.0, paced - took)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kadenz.config import inventory
@@ -11,7 +12,10 @@ from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.lab.condition import Condition, Setup
-from kadenz.targets.arrivals import Arrivals, Asked
+from kadenz.targets.arrivals import Arrivals, Asked, Sweep
+
+_LONG_S = 300.0  # a sweep with more of it left is said to be long
+_WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,52 @@ class EveryArrival(Condition):
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""
         setup.arriving = self.asked
+
+
+class Outlook:
+    """Tells once that a sweep goes on with an earlier one, and once that it takes long."""
+
+    def __init__(self, tell: Callable[[str], None], *, ticks: bool) -> None:
+        self._tell, self._ticks = tell, ticks
+        self._windows = 0  # in which its pace was measured
+        self._since: tuple[float, int] | None = None  # the window that is open
+        self._is_told = False
+
+    def look(self, sweep: Sweep, now: float) -> None:
+        """Takes how far it is at `now`, in seconds on any clock."""
+        if self._since is None and sweep.earlier:
+            self._tell(
+                f"goes on behind {sweep.earlier:,} of {sweep.planned:,} arrivals that an earlier "
+                "call tried"
+            )
+        if self._since is None or sweep.tried < self._since[1]:
+            self._since = now, sweep.tried
+        took, tried = now - self._since[0], sweep.tried - self._since[1]
+        if self._is_told or took < _WINDOW_S or tried < _WINDOW:
+            return
+        left = sweep.planned - sweep.tried
+        left_s = left * took / tried
+        self._windows, self._since = self._windows + 1, (now, sweep.tried)
+        # The first arrivals take longest: no later one has come to a state of theirs yet.
+        if self._windows > 1 and left_s > _LONG_S:
+            self._is_told = True
+            step = self._step(left_s)
+            self._tell(
+                f"{left:,} arrivals are left, which takes about {_about(left_s)}; "
+                f"--step {step} tries one cycle in {step}"
+            )
+
+    def _step(self, left_s: float) -> int:
+        """Of the steps 10, 100 …, the first that takes no long time."""
+        step = 10
+        while left_s / step ** (2 if self._ticks else 1) > _LONG_S:
+            step *= 10
+        return step
+
+
+def _about(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{round(minutes / 60):,} h"
 
 
 def check_arrivals(name: TargetName, instrument: str) -> None:

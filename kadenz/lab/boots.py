@@ -53,6 +53,8 @@ class Boots:
         has_output = self._program is not None and self._program.output is not None
         self._session.tapped = has_output or self._is_given
         self._session.scope_kinds = scope_kinds(job.name, job.instrument)
+        arriving = job.setup.arriving
+        self._session.with_ticks = arriving is not None and arriving.ticks
         self._session.functions = lambda arrivals: functions_of(arrivals, job.image.elf)
 
     def measure(self) -> str:
@@ -116,6 +118,7 @@ class Boots:
         document = writer.manifest
         target = self._ahead.take(points)
         session.value = lambda: target.value if isinstance(target, Counted) else None
+        session.sweep = lambda: getattr(target, "sweep", None)
         complaints = len(document.warnings) + len(self._failures)
         is_seen_outside = session.scoped or self._is_given
         assembler = Assembler(session, expects_samples=not is_seen_outside)

@@ -49,6 +49,11 @@ class Point:
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
     arrivals: tuple[str, ...] = ()  # keys: an interrupt may arrive at any moment of its samples
 
+    @property
+    def title(self) -> str:
+        """For a person: `itc/queue size_bytes=60`."""
+        return " ".join([self.bench, *(f"{name}={value}" for name, value in self.params.items())])
+
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
         fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kadenz.config.manifest import ClockEntry, RecordEntry
 from kadenz.lab.plan import Point
+from kadenz.targets.arrivals import Sweep
 
 
 class Progress:
@@ -35,6 +36,9 @@ class Progress:
 
     def samples(self, target: str, record: RecordEntry, lane: int, values: NDArray[Any]) -> None:
         """The next values of a lane arrived, or of a companion of one."""
+
+    def swept(self, target: str, record: RecordEntry, sweep: Sweep) -> None:
+        """More arrivals of a record's sample were tried; once a second while somebody watches."""
 
     def ended(self, target: str, record: RecordEntry) -> None:
         """A record has its verdict, which is not stored yet: a condition may still change it."""

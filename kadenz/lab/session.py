@@ -23,11 +23,12 @@ from kadenz.config.manifest import (
     ValueEntry,
 )
 from kadenz.config.params import period_us
+from kadenz.lab.arrivals import Outlook
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
 from kadenz.store import RunWriter
-from kadenz.targets.arrivals import Arrivals
+from kadenz.targets.arrivals import Arrivals, Sweep
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Ending
@@ -86,10 +87,13 @@ class Session:
         self._told: dict[tuple[int, int], int] = {}  # values already shown to somebody watching
         self._lost: dict[int, int] = {}  # arrivals that came to no end, by record
         self._looked_at = 0.0
+        self._outlooks: dict[int, Outlook] = {}  # of sweeps, by record
         # For what an instrument outside the target has seen.
         self._waiting: list[tuple[RecordEntry, End | None, Ending]] = []
         self.scoped = False
         self.arrivals: Arrivals | None = None  # of the execution, where its record lets some arrive
+        self.sweep: Callable[[], Sweep | None] = lambda: None  # of the execution that is read
+        self.with_ticks = False  # each arrival is tried with a tick in every cycle
         self.functions: Callable[[Arrivals], dict[str, str]] = lambda arrivals: {}
         self.tapped = False  # records of edges get a lane of the frames that order them
         # Companions that the scope gives its samples, of INTERVAL and MISSES.
@@ -171,14 +175,33 @@ class Session:
     def look(self) -> None:
         """Shows the samples that the target holds by now, without asking the target."""
         now = time.monotonic()
-        if not self._progress.live or now - self._looked_at < _LOOK_S:
+        if now - self._looked_at < _LOOK_S:
             return
         self._looked_at = now
         for entry in self._entries.values():
             if entry.status == "failed" and entry.reason == CUT_OFF:  # it runs
-                for lane in range(len(entry.lanes)):
+                self._look_at_sweep(entry, now)
+                for lane in range(len(entry.lanes) if self._progress.live else 0):
                     seen = self._told.get((entry.id, lane), 0)
                     self._tell(entry, lane, self._writer.running_values(entry.id, lane, seen))
+
+    def _look_at_sweep(self, entry: RecordEntry, now: float) -> None:
+        sweep = self.sweep() if self._points[entry.id].arrivals else None
+        if sweep is None:
+            return
+        self._outlook(entry).look(sweep, now)
+        if self._progress.live:
+            self._progress.swept(self._name, entry, sweep)
+
+    def _outlook(self, entry: RecordEntry) -> Outlook:
+        title = self._points[entry.id].title
+        return self._outlooks.setdefault(
+            entry.id,
+            Outlook(
+                lambda text: self._progress.note(self._name, f"{title}: {text}"),
+                ticks=self.with_ticks,
+            ),
+        )
 
     def _tell(self, entry: RecordEntry, lane: int, values: NDArray[Any]) -> None:
         if len(values):

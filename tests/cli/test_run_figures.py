@@ -13,6 +13,7 @@ from kadenz.cli.run_display import LineDisplay, LiveDisplay
 from kadenz.cli.run_figures import Running, TimeLeft, time_text
 from kadenz.config.manifest import DeadlineEntry, LaneEntry, ProofEntry, RecordEntry
 from kadenz.lab.plan import Point
+from kadenz.targets.arrivals import Sweep
 from tests.synthetic import EMULATED_CLOCK, LINUX_CLOCK
 
 BENCH = "cyclic/wakeup-latency"
@@ -141,3 +142,23 @@ def test_a_bar_shows_running_figures_and_the_remaining_time(
     text = (tmp_path / "screen").read_text()
     assert "1,500 of 4,000 samples; min 8, median 8, max 8 µs, 0 missed" in text
     assert "ETA 0:04" in text
+
+
+def test_a_bar_shows_the_arrivals_of_a_sweep_and_counts_its_time_from_where_it_went_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("kadenz.cli.run_display.time.monotonic", lambda: clock[0])
+    with (tmp_path / "screen").open("w") as screen:
+        console = Console(file=screen, force_terminal=True, width=200)
+        monkeypatch.setattr("kadenz.cli.console.screen_of", lambda _: console)
+        with LiveDisplay() as display:
+            display.started("a", [Point(10, BENCH, 4)], LINUX_CLOCK)
+            display.opened("a", cyclic())
+            clock[0] = 10.0
+            display.swept("a", cyclic(), Sweep(planned=1400, tried=1000, earlier=1000))
+            assert display.eta("a") == "ETA –"
+            display.swept("a", cyclic(), Sweep(planned=1400, tried=1100, earlier=1000))
+    text = (tmp_path / "screen").read_text()
+    assert "1,100 of 1,400 arrivals" in text
+    assert "ETA 0:30" in text
