@@ -15,7 +15,7 @@ from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import any_image_options
 from kadenz.cli.output import write_json
 from kadenz.cli.timeout_option import timeout_option
-from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
 if TYPE_CHECKING:
     from kadenz.config.manifest import Instrument
@@ -134,12 +134,13 @@ def record(
     """Measures the benchmarks; `instruments` has the targets of each. In each of `states`, if there
     are any, with interrupts in the last sample: as `arriving` asks, or one in every cycle."""
     from kadenz.cli.measuring import display_of, measured, stoppable
-    from kadenz.cli.run_request import lab_defaults, overrides_of, requests_of, run_name
+    from kadenz.cli.run_request import lab_defaults, requests_of, run_name
+    from kadenz.config.target_name import own_image
     from kadenz.lab.preparing import Request
     from kadenz.targets.arrivals import Asked as Arriving
 
     output, _ = lab_defaults(asked.output, None)
-    overrides = {**(defaults or {}), **overrides_of(asked.settings)}
+    overrides = _overrides(asked, defaults or {})
     arrivals = [
         replace(arriving or Arriving(0), sample=int(overrides["samples"][0]) - 1, state=state)
         for state in states
@@ -163,7 +164,34 @@ def record(
     ]
     with stoppable() as stop, display_of(asked.as_json) as display:
         results = measured(requests, output, display, stop)
+    given = any(own_image(name) for request in requests for name in request.targets)
+    if arrivals and stop.is_set() and not (given or asked.conditions.get("image")):
+        _say_that_it_goes_on()
     return Recorded(results, stop.is_set())
+
+
+def _overrides(asked: Asked, defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """`--set` over the command's defaults. UsageError for a length beside a default number of
+    samples."""
+    from kadenz.cli.run_request import overrides_of
+    from kadenz.lab.plan import SAMPLES_KEY, SECONDS_KEY
+
+    given = overrides_of(asked.settings)
+    if SECONDS_KEY in given and SAMPLES_KEY in defaults and SAMPLES_KEY not in given:
+        raise UsageError(
+            f"--set {SECONDS_KEY}: this command measures a number of samples "
+            f"({defaults[SAMPLES_KEY][0]} by default), however long they are",
+            remedy=f"Leave it out, or set {SAMPLES_KEY}",
+        )
+    return {**defaults, **given}
+
+
+def _say_that_it_goes_on() -> None:
+    """After Ctrl-C, where the store is on and keeps what was tried."""
+    from kadenz.values.store import the_store
+
+    if the_store() is not None:
+        click.echo("the same call goes on behind the arrivals that were tried", err=True)
 
 
 def print_json(entries: Sequence[Any]) -> None:

@@ -50,3 +50,11 @@ def test_a_mistake_is_a_usage_error_before_anything_is_built(
     assert answer.returncode == 2, answer.stderr
     assert message in answer.stderr and remedy in answer.stderr
     assert "building" not in answer.stderr and answer.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["worst", "bound"])
+def test_a_length_in_seconds_has_no_sample_in_which_interrupts_arrive(command: str) -> None:
+    answer = kadenz(command, *SLEEP[1:], "--set", "seconds=1")
+    assert answer.returncode == 2 and "building" not in answer.stderr
+    assert "--set seconds: this command measures a number of samples (4 by" in answer.stderr
+    assert "Leave it out, or set samples" in answer.stderr
