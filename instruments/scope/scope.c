@@ -9,11 +9,13 @@
  * With paths=FILE it also records what the target executes between the stamps (paths.h), with
  * region=record all of a record. word=ADDRESS and register=NAME:MASK, up to eight of each, are
  * watched along the path; name=OFFSET:BYTES is a text in the object that the first word points to,
- * and with :POINTER behind it, a pointer of that many bytes to the text.
+ * and with :POINTER behind it, a pointer of that many bytes to the text. With arrivals=FILE an
+ * interrupt comes in each sample (sweep.h).
  */
 #include "blocks.h"
 #include "paths.h"
 #include "stopwatch.h"
+#include "sweep.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -48,9 +50,14 @@ static uint64_t low_bits(qemu_plugin_mem_value value)
     return 0;
 }
 
+static uint64_t count_now(unsigned int vcpu)
+{
+    return kdz_stopwatch_read(vcpu).low;
+}
+
 static struct kdz_moment now(unsigned int vcpu)
 {
-    const uint64_t count = kdz_stopwatch_read(vcpu).low; /* instructions */
+    const uint64_t count = count_now(vcpu); /* instructions */
     return (struct kdz_moment){count, count};
 }
 
@@ -65,6 +72,9 @@ static void on_mark(unsigned int vcpu, qemu_plugin_mem_value stored, void *place
                 "Store marks through kdz_stamp only\n",
                 (unsigned long long)marker_address);
         _Exit(EXIT_FAILURE);
+    }
+    if (kdz_sweep_asked() && kdz_sweep_mark(vcpu, stored.data.u32)) {
+        return;
     }
     kdz_trace_append(kdz_stopwatch_read(vcpu), stored.data.u32);
     kdz_blocks_mark(vcpu, stored.data.u32, place);
@@ -87,6 +97,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
     const struct kdz_block *recorded = kdz_blocks_translate(block);
 
     kdz_stopwatch_block(block);
+    if (kdz_sweep_asked()) {
+        kdz_sweep_block(block);
+    }
     for (size_t i = 0; i < count; i++) {
         qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_store,
                                          QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_W,
@@ -101,6 +114,9 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
     if (asked.paths != NULL) {
         kdz_blocks_vcpu_init();
     }
+    if (kdz_sweep_asked()) {
+        kdz_sweep_vcpu_init();
+    }
     kdz_stopwatch_vcpu_init();
 }
 
@@ -110,6 +126,7 @@ static void on_shutdown(qemu_plugin_id_t id, void *unused)
     (void)unused;
     kdz_paths_close();
     kdz_trace_close();
+    kdz_sweep_end();
     kdz_stopwatch_end();
 }
 
@@ -165,7 +182,7 @@ static bool parse_name(const char *text)
     return false;
 }
 
-/* NAME=VALUE of the stopwatch */
+/* NAME=VALUE of the stopwatch, or of arrivals */
 static bool take_option(const char *argument)
 {
     const char *sign = strchr(argument, '=');
@@ -175,7 +192,7 @@ static bool take_option(const char *argument)
         return false;
     }
     memcpy(name, argument, (size_t)(sign - argument));
-    return kdz_stopwatch_option(name, sign + 1);
+    return kdz_sweep_option(name, sign + 1) || kdz_stopwatch_option(name, sign + 1);
 }
 
 /* Takes one argument. False with a message for what it does not understand. */
@@ -219,8 +236,8 @@ static bool take(const char *argument)
     fprintf(stderr,
             "kadenz-scope: unknown argument %s. Known: marker, trace, paths, region=stamps, "
             "region=record, name=OFFSET:BYTES[:POINTER], and up to eight each of word=ADDRESS and "
-            "register=NAME:MASK%s\n",
-            argument, kdz_stopwatch_options);
+            "register=NAME:MASK%s%s\n",
+            argument, kdz_sweep_options, kdz_stopwatch_options);
     return false;
 }
 
@@ -254,7 +271,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         fprintf(stderr, "kadenz-scope: paths are counted in instructions. Leave the model out\n");
         return -1;
     }
-    if (!kdz_stopwatch_start()) {
+    if (!kdz_stopwatch_start() || (kdz_sweep_asked() && !kdz_sweep_start(count_now))) {
         return -1;
     }
     const uint32_t columns = kdz_stopwatch_columns();

@@ -44,9 +44,7 @@ def exact_verdicts(
         figures = _figure(by_run[0], statistic), _figure(by_run[1], statistic)
         verdict = replace(open_, statistic=statistic_name(statistic), figures=figures)
         if len(steps) > 1:
-            why = (
-                f"the sides tried other arrivals: in steps of {steps[0]} and of {steps[-1]} cycles"
-            )
+            why = f"the sides tried other arrivals: in steps of {steps[0]} and of {steps[-1]}"
             yield replace(verdict, reason=why)
         else:
             judged = by_figures(verdict, threshold, _DIFFER)

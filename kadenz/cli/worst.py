@@ -21,7 +21,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
 
 @click.command(cls=GroupedCommand)
 @recording_options(
-    "A simulated core; may be repeated.",
+    "A simulated core, or a board in QEMU; may be repeated.",
     "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
     json="object",
 )
@@ -50,13 +50,15 @@ def worst(
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
     A SERVICE is a benchmark: every cycle between its two stamps is an arrival. Before each, the
-    simulated core is copied; the copy gets the interrupt and runs until the handler and the thread
-    that it wakes have begun. The run keeps one value for each arrival, with its cycle, what it
+    state of the simulated core is kept; it gets the interrupt, runs until the handler and the
+    thread that it wakes have begun, and goes back. In QEMU every instruction is an arrival, each in
+    a sample of its own. The run keeps one value for each arrival, with its cycle, what it
     interrupted, and whether interrupts were off or the scheduler locked.
 
     \b
     kadenz worst critical/semaphore-give --target freertos/ibex@rtl
     kadenz worst critical --target freertos/ibex@rtl
+    kadenz worst critical --target freertos/stm32f4@emulated
     kadenz worst critical/semaphore-give --set waiter=1 \\
         --target freertos/ibex@rtl --why
     kadenz worst critical/queue-send --target freertos/ibex@rtl \\

@@ -56,6 +56,13 @@ class TimingModel(FileModel, kw_only=True, frozen=True):
     parameters: dict[str, int | tuple[int, int]] = msgspec.field(default_factory=dict)
 
 
+class DeviceStore(FileModel, kw_only=True, frozen=True):
+    """A word of 32 bits that is stored to a device of the board."""
+
+    address: Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
+    value: Annotated[int, msgspec.Meta(ge=0, le=0xFFFFFFFF)]
+
+
 class EmulatedTier(FileModel, kw_only=True, frozen=True):
     """The image runs in QEMU, its virtual time driven by counted instructions."""
 
@@ -68,6 +75,8 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     plan_address: int  # where the plan text is placed before reset (-device loader)
     plan_bytes: Positive = 4096  # space there, including the terminating zero
     serial: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0  # index of the output UART
+    # A store that raises the suite's interrupt, as the board's kdz_board_irq_raise does.
+    interrupt: DeviceStore | None = None
     arguments: tuple[str, ...] = ()
     clock_unit: str = "instruction"
     # Notes on figures, by benchmark: globs, joined by spaces. A run that measures one carries its

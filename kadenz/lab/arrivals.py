@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kadenz.config import inventory
@@ -16,6 +16,8 @@ from kadenz.targets.arrivals import Arrivals, Asked, Sweep
 
 _LONG_S = 300.0  # a sweep with more of it left is said to be long
 _WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
+
+FURTHER = 16384  # every other one, at most, has an arrival; those behind the last one have none
 
 
 @dataclass(frozen=True)
@@ -97,17 +99,39 @@ def _about(seconds: float) -> str:
 
 
 def check_arrivals(name: TargetName, instrument: str) -> None:
-    """UsageError for a target that cannot be forked before a cycle."""
+    """UsageError for a target where nobody can raise an interrupt at a moment that is chosen."""
     board = inventory.board(name.board)
-    if name.tier == "rtl" and board.cores == 1 and instrument == "scope":
+    emulated = board.tier.emulated if name.tier == "emulated" else None
+    raised = name.tier == "rtl" or (emulated is not None and emulated.interrupt is not None)
+    if raised and board.cores == 1 and instrument == "scope":
         return
-    why = "is no simulated core"
-    if name.tier == "rtl":
+    why = "is neither simulated nor emulated"
+    if name.tier in ("rtl", "emulated"):
         why = f"has {board.cores} cores" if board.cores > 1 else "needs the instrument `scope`"
+    if emulated is not None and not raised:
+        why = "has no `interrupt` in the tier `emulated` of its board.toml"
     raise UsageError(
         f"{name}: an interrupt cannot be tried in every cycle: it {why}",
-        remedy="Name a simulated core: --target freertos/ibex@rtl",
+        remedy="Name a simulated core, or a board of the tier `emulated`: --target "
+        "freertos/ibex@rtl, --target freertos/stm32f4@emulated",
     )
+
+
+def check_following(name: TargetName, asked: Sequence[Asked], profiled: bool) -> None:
+    """UsageError for what needs a machine that goes back to an earlier state, which QEMU does not:
+    an arrival with a tick in every cycle, and one that is followed afterwards."""
+    if name.tier == "rtl" or not (profiled or any(each.ticks for each in asked)):
+        return
+    option = "--why" if profiled else "--tick"
+    raise UsageError(
+        f"{name}: {option} needs a simulated core, whose state is kept before each arrival",
+        remedy=f"Leave {option} out, or name one: --target freertos/ibex@rtl",
+    )
+
+
+def further_samples(name: TargetName) -> int:
+    """How many samples follow those that have no arrival: in QEMU, each has one."""
+    return FURTHER if name.tier == "emulated" else 0
 
 
 def functions_of(arrivals: Arrivals, elf: Elf) -> dict[str, str]:

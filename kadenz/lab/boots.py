@@ -213,7 +213,7 @@ class Boots:
             return
         symbol_at = self._job.image.elf.symbol_at
         each = [
-            f"in cycle {lost.phase} {lost.why} {symbol_at(lost.pc) or hex(lost.pc)}"
+            f"at {lost.phase} {lost.why} {symbol_at(lost.pc) or hex(lost.pc)}"
             for lost in arrivals.lost
         ]
         further = f"; {arrivals.untried:,} further ones were not tried" if arrivals.untried else ""

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kadenz import tools
 from kadenz.config import inventory
-from kadenz.config.board import Board, HostTier
+from kadenz.config.board import Board, EmulatedTier, HostTier
 from kadenz.config.board_link import DEFAULT, BoardLink
 from kadenz.config.debug_server import DebugServer
 from kadenz.config.manifest import INTERVAL, MISSES, FootprintEntry
@@ -28,6 +29,9 @@ from kadenz.targets.counted import CountedProcess
 from kadenz.targets.process import ProcessTarget
 from kadenz.targets.timing_model import Model
 from kadenz.values.keeper import Keeper
+
+if TYPE_CHECKING:
+    from kadenz.targets.scoped import Arriving
 
 # Listing benchmarks and conformance measure nothing, so they need no right.
 ASKING: frozenset[Allowance] = frozenset({"no-realtime", "idle-states"})
@@ -114,22 +118,20 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
             model = timing_model(name) if instrument == "model" else None
             recorded = setup.profiled or setup.traced
             watch = watched(name, image, traced=setup.traced) if recorded else None
-            return ScopedQemuTarget(tiers.emulated, image.elf, model, watch)
+            raised = _arriving_in(tiers.emulated, name, image, setup)
+            return ScopedQemuTarget(tiers.emulated, image.elf, model, watch, raised)
         from kadenz.targets.qemu import QemuTarget
 
         return QemuTarget(tiers.emulated, image.elf)
     if name.tier == "rtl" and tiers.rtl is not None:
+        from kadenz.lab.profile.watching import lock_address, watched
         from kadenz.targets.rtl import RtlTarget
 
-        watch, arriving = None, None
-        if setup.profiled or setup.arriving is not None:
-            from kadenz.lab.profile.watching import watched
-
-            watch = watched(name, image, traced=False)
-        if setup.arriving is not None and watch is not None:
-            lock = watch.addresses[1] if len(watch.addresses) > 1 else 0
-            arriving = replace(setup.arriving, lock=lock)
-            watch = watch if arriving.only else None
+        arriving = setup.arriving
+        followed = setup.profiled if arriving is None else bool(arriving.only)
+        watch = watched(name, image, traced=False) if followed else None
+        if arriving is not None:
+            arriving = replace(arriving, lock=lock_address(name, image))
         return RtlTarget(
             tiers.rtl,
             board.cores,
@@ -156,6 +158,20 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
     ]
     command = [str(image.elf.path), *host.arguments, *options, *setup.arguments]
     return ProcessTarget(tuning_in_force.on_every_processor(command), suite=not tiers.crate("host"))
+
+
+def _arriving_in(
+    tier: EmulatedTier, name: TargetName, image: Image, setup: Setup
+) -> Arriving | None:
+    """The arrivals that QEMU is asked for; None without any."""
+    if setup.arriving is None or tier.interrupt is None:
+        return None
+    from kadenz.lab.profile.cores import core_of
+    from kadenz.lab.profile.watching import lock_address
+    from kadenz.targets.scoped import Arriving
+
+    asked = replace(setup.arriving, lock=lock_address(name, image))
+    return Arriving(asked, tier.interrupt, core_of(inventory.board(name.board).arch).shown)
 
 
 def check_instrument(name: TargetName, instrument: str) -> None:

@@ -21,6 +21,7 @@ _LANES_MAX = 64  # threads of cyclic/wakeup-latency
 # A second of work, not of waiting, on an emulated or simulated target: FreeRTOS switching without a
 # pause on the STM32F4 takes 40 s of this machine, and twice that beside other work.
 _BUSY_SLOWDOWN = 200.0
+_ARRIVAL_S = 0.03  # in QEMU, a sample with an interrupt: thirty times what it takes
 
 
 def boots_of(job: Job) -> list[list[Point]]:
@@ -35,7 +36,7 @@ def is_split(job: Job) -> bool:
     """Whether each point has an execution of its own: its figures then depend on no other point,
     and points can be simulated in parallel.
     """
-    return job.name.tier == "rtl"
+    return job.name.tier == "rtl" or job.setup.arriving is not None
 
 
 def may_stop(job: Job, points: Sequence[Point]) -> bool:
@@ -55,9 +56,10 @@ def silence_s(job: Job, point: Point) -> float:
 
     # Each thread's period is longer than the last one's by this distance.
     longest_us = max(asked("period_us"), asked("interval_us")) + asked("distance_us") * _LANES_MAX
-    waiting_s = slowdown * 1e-6 * longest_us * point.samples
+    waiting_s = slowdown * 1e-6 * longest_us * (point.samples + point.further)
     busy = _BUSY_SLOWDOWN if job.name.tier in ("emulated", "rtl") else 2.0
-    return job.timeout_s + waiting_s + busy * 1e-6 * window_us(job, point)
+    arrivals_s = _ARRIVAL_S * point.further
+    return job.timeout_s + waiting_s + arrivals_s + busy * 1e-6 * window_us(job, point)
 
 
 def window_us(job: Job, point: Point) -> float:

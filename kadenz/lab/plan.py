@@ -48,6 +48,7 @@ class Point:
     params: Mapping[str, Value] = field(default_factory=dict)
     deadline: DeadlineEntry | None = None  # None: its period, if it has one
     arrivals: tuple[str, ...] = ()  # keys: an interrupt may arrive at any moment of its samples
+    further: int = 0  # samples behind these, with an arrival each
 
     @property
     def title(self) -> str:
@@ -56,7 +57,7 @@ class Point:
 
     def line(self) -> str:
         """A point as the target reads it, one line of docs/reference/plan.md."""
-        fields = [self.bench, f"id={self.id}", f"samples={self.samples}"]
+        fields = [self.bench, f"id={self.id}", f"samples={self.samples + self.further}"]
         fields += [*self.arrivals, *(f"{name}={value}" for name, value in self.params.items())]
         return " ".join(fields)
 

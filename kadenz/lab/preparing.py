@@ -22,7 +22,7 @@ from kadenz.errors import TargetFailed, UsageError
 from kadenz.host.facts import Host, read_host
 from kadenz.images.image import Image
 from kadenz.lab import catalog as catalogs
-from kadenz.lab.arrivals import EveryArrival, check_arrivals
+from kadenz.lab.arrivals import EveryArrival, check_arrivals, check_following, further_samples
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.condition import Choice, Condition, Setup
 from kadenz.lab.conformance import port_warnings
@@ -117,6 +117,7 @@ def check(request: Request) -> None:
             check_traced(name, instrument)
         if request.arriving:
             check_arrivals(name, instrument)
+            check_following(name, request.arriving, request.profiled)
     for name in request.targets:
         check_tools(name)
         check_board(name, request.link)
@@ -340,7 +341,8 @@ def _points(job: Job, request: Request) -> list[Point]:
             check_window(point.bench, window_us(job, point))
     if job.setup.arriving is not None:
         keys = job.setup.arriving.keys
-        points = [replace(point, arrivals=keys, cold=0) for point in points]
+        further = further_samples(job.name)
+        points = [replace(point, arrivals=keys, cold=0, further=further) for point in points]
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)
     board = inventory.board(job.name.board).tier.board

@@ -52,8 +52,8 @@ COMPANION_UNITS = {
     "since": "ticks",  # of the clock, since the previous sample began
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts
-    "phase": "cycle",  # of a sample, in which an interrupt arrived
-    "tick": "cycle",  # in which the tick came with which it was latest
+    "phase": "ticks",  # of the run's clock after BEGIN: when an interrupt arrived
+    "tick": "ticks",  # the same, of the tick with which it was latest
     "ticks": "ticks",  # of the kernel that were tried with it
     "pc": "address",
     "masked": "flag",
@@ -152,6 +152,7 @@ class Session:
         )
         for place, lane in enumerate(entry.series):
             lane.period_us = period_us(entry.params, self.tick_hz, place) or None
+            lane.planned -= point.further if point else 0
         entry.lanes += [_beside(lane, kind) for lane in entry.series for kind in self.scope_kinds]
         if self._is_tapped(entry):
             entry.lanes += [_lane(name, begin) for name in DEPARTURE if name not in begin.lanes]
@@ -292,6 +293,7 @@ class Session:
         lanes = len(entry.series)
         for lane in range(lanes):
             spans = trace.spans[lane::lanes].clip(max=_SPAN_MAX).astype(np.uint32)
+            spans = spans[: entry.series[lane].planned]  # those behind them are arrivals
             self._writer.append(entry.id, lane, spans)
             self._progress.samples(self._name, entry, lane, spans)
         self._take_beside(entry, trace)
@@ -306,7 +308,9 @@ class Session:
         seen = self.arrivals
         if not self._points[entry.id].arrivals or ending.status == "n/a":
             return ending
-        if ending.status == "ok" and (seen is None or not seen.whole):
+        if ending.status == "ok" and seen is not None and seen.short:
+            ending = Ending("invalid", seen.short)
+        elif ending.status == "ok" and (seen is None or not seen.whole):
             ending = Ending("invalid", "the sample in which one is to arrive came to no end")
         if seen is None:
             return ending
@@ -314,7 +318,7 @@ class Session:
             return Ending("n/a", "a tick of the kernel comes in its sample by itself")
         if ending.status == "ok" and seen.repeated:
             phase = seen.repeated[0]
-            ending = Ending("invalid", f"the arrival in cycle {phase} was not served exactly once")
+            ending = Ending("invalid", f"the arrival at {phase} was not served exactly once")
         first = len(entry.lanes)
         planned = len(seen.rows) + len(seen.lost) + seen.untried
         chosen = [(lane, kind) for lane in ARRIVALS for kind in ("", *seen.kinds)]

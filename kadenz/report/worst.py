@@ -21,12 +21,12 @@ from kadenz.report.table import Cell, Table, figure, text_cell, whole
 from kadenz.report.tables import Named
 
 _HEADS = (
-    "Service | Run | >Arrivals | >Handler min | >median | >max | >in cycle | of | "
-    ">Task min | >median | >max | >in cycle | of"
+    "Service | Run | >Arrivals | >Handler min | >median | >max | >at | of | "
+    ">Task min | >median | >max | >at | of"
 )
 _HEADS_WITH_TICKS = (
-    "Service | Run | >Pairs | >Handler min | >median | >max | >in cycle | of | >tick in | "
-    ">Task min | >median | >max | >in cycle | of | >tick in"
+    "Service | Run | >Pairs | >Handler min | >median | >max | >at | of | >tick in | "
+    ">Task min | >median | >max | >at | of | >tick in"
 )
 _FUNCTIONS_SHOWN = 12  # of an arrival
 
@@ -46,11 +46,12 @@ def table_of_arrivals(runs: Named) -> Table | None:
     partial = dict.fromkeys(f"{record.bench}: {each.coverage}." for record, each in cut)
     ticked = any(each.pairs for _, _, each in shown)
     with_tick = ", each with a tick in every cycle" if ticked else ""
+    moment = " or ".join(dict.fromkeys(each.moment for _, _, each in shown))
     premises = dict.fromkeys(each.premise for _, _, each in shown)
     return Table.headed(
         _HEADS_WITH_TICKS if ticked else _HEADS,
         name="worst",
-        title=f"An interrupt in every cycle of a service{with_tick}, in {unit.label} from its "
+        title=f"An interrupt in every {moment} of a service{with_tick}, in {unit.label} from its "
         "request",
         rows=[_row(label, record, each, ticked=ticked) for label, record, each in shown],
         notes=(

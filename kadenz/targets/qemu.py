@@ -64,7 +64,7 @@ class QemuTarget(QemuProcess):
         """The command line; without a folder, the part for the manifest."""
         tier = self._tier
         command = [str(self._qemu), "-machine", tier.machine]
-        command += [*counted_instructions(tier.icount_shift), "-nographic"]
+        command += [*self._counted(), "-nographic"]
         command += ["-monitor", "none", "-no-reboot"]
         if folder is None:
             return [*command, *tier.arguments]
@@ -75,6 +75,10 @@ class QemuTarget(QemuProcess):
         command += ["-kernel", str(folder / _IMAGE)]
         loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
         return [*command, "-device", loader]
+
+    def _counted(self) -> list[str]:
+        """Options that make instructions the time."""
+        return counted_instructions(self._tier.icount_shift)
 
     def _confined(self) -> list[str]:
         return [*super()._confined(), *_ENDS_ITSELF]

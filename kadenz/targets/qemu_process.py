@@ -197,11 +197,15 @@ def _all_handle(looks: Sequence[str]) -> bool:
     return sum(not look.handles for look in looks_of(looks)) < 2
 
 
-def counted_instructions(shift: int) -> list[str]:
-    """Options for 2**shift ns of virtual time per instruction, and byte-identical runs."""
+def counted_instructions(shift: int, *, served: bool = False) -> list[str]:
+    """Options for 2**shift ns of virtual time per instruction, and byte-identical runs.
+
+    `served`: while the processor stands still within a block, the main loop goes on.
+    """
     # sleep=off: if everything waits, virtual time jumps to the next timer. rr=record: QEMU's main
     # loop and its processor alternate under one lock. Without it the main loop may see a processor
     # that has just halted before its last instructions are counted, and jump too far by that
     # number: on a busy machine, one tick in about 80,000 was late. Only the lock is needed; the
     # recording is discarded.
-    return ["-icount", f"shift={shift},sleep=off,rr=record,rrfile={os.devnull}"]
+    record = "" if served else f",rr=record,rrfile={os.devnull}"
+    return ["-icount", f"shift={shift},sleep=off{record}"]

@@ -136,6 +136,17 @@ class Watched:
     whole_records: bool = False  # regions are records; else from stamp to stamp
 
 
+@dataclass(frozen=True)
+class ShownState:
+    """Registers that show whether a core takes no interrupt, by masks of which a bit is set, or
+    none; and a tick of its timer: `NAME:MASK:VALUE`, and behind it the register with the address
+    where its handler begins, if that is said later as well."""
+
+    off_if_set: tuple[tuple[str, int], ...]
+    off_if_clear: tuple[tuple[str, int], ...]
+    tick: str
+
+
 def path_arguments(paths: Path, watched: Watched) -> list[str]:
     """The parameters that make the plugin record paths too."""
     parameters = [f"word={address:#x}" for address in watched.addresses]

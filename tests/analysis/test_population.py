@@ -65,7 +65,7 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
     assert (handler.min, handler.median, handler.max) == (120, 169.5, 219)
     assert (handler.phase, handler.function) == (100, "second")
     assert (task.min, task.max, task.phase, task.function) == (501, 600, 1, "first")
-    assert exact.coverage == "every one of 100 arrival cycles tried"
+    assert exact.coverage == "every one of 100 arrival instructions tried"
 
 
 def test_with_ticks_the_pairs_count_and_the_worst_has_its_tick(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_with_ticks_the_pairs_count_and_the_worst_has_its_tick(tmp_path: Path) -
     few = analyse(run_of(tmp_path / "few", list(range(1, 101, 11)), ticked=True))
     sparse = few.records[0].structure(Population)
     assert sparse is not None
-    assert sparse.coverage == "30 pairs of an arrival and a tick tried, in one cycle of 11"
+    assert sparse.coverage == "30 pairs of an arrival and a tick tried, in one instruction of 11"
     row = exact.row(result.records[0].unit)["arrivals"]
     assert (row["pairs"], row["handler"]["worst_tick"], row["task"]["worst_tick"]) == (300, 110, 71)
     table = table_of_arrivals(labelled([result]))
@@ -113,9 +113,9 @@ def test_no_figure_of_a_population_has_an_interval(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("phase", "missed", "coverage"),
     [
-        ([1, 2, 3, 9, 10], 0, "5 of 10 arrival cycles tried, in 5 the core slept"),
-        ([1, 2, 5], 2, "3 of 5 arrival cycles tried, 2 came to no end"),
-        ([1, 11, 21], 0, "3 arrival cycles tried, one in 10"),
+        ([1, 2, 3, 9, 10], 0, "5 of 10 arrival instructions tried, in 5 the core slept"),
+        ([1, 2, 5], 2, "3 of 5 arrival instructions tried, 2 came to no end"),
+        ([1, 11, 21], 0, "3 arrival instructions tried, one in 10"),
     ],
 )
 def test_what_was_not_tried_is_said(
@@ -205,9 +205,9 @@ def test_few_arrivals_are_judged_by_what_they_have(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "outcome", "reason"),
     [
-        (range(1, 201, 10), range(1, 201, 10), "equivalent", "that were tried: 20 arrival cycles"),
-        (range(1, 201, 10), range(1, 21), "not-comparable", "in steps of 1 and of 10 cycles"),
-        ((1,), (1,), "equivalent", "one arrival cycle tried"),
+        (range(1, 201, 10), range(1, 201, 10), "equivalent", "that were tried: 20 arrival"),
+        (range(1, 201, 10), range(1, 21), "not-comparable", "in steps of 1 and of 10"),
+        ((1,), (1,), "equivalent", "one arrival instruction tried"),
     ],
 )
 def test_steps_are_said_and_never_mixed(
@@ -268,7 +268,7 @@ def test_a_report_draws_the_worst_where_it_is(tmp_path: Path) -> None:
     drawings = [file.read_text() for file in (tmp_path / "f").glob("*worst*.svg")]
     assert len(drawings) == 2
     for drawing in drawings:
-        assert "from cycle 7,000" in drawing and "interrupts off" in drawing
+        assert "from instruction 7,000" in drawing and "interrupts off" in drawing
 
 
 def test_maxima_of_which_some_are_missing_are_not_judged(tmp_path: Path) -> None:

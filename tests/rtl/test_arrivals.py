@@ -271,7 +271,7 @@ def test_a_service_that_uses_the_interrupt_itself_is_not_applicable(tmp_path: Pa
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ("freertos/ibex@emulated", "it is no simulated core"),
+        ("posix/linux", "it is neither simulated nor emulated"),
         ("freertos/ibex2@rtl", "it has 2 cores"),
     ],
 )

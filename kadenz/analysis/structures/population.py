@@ -126,6 +126,7 @@ class Population(Structure):
     handler: Extremes
     task: Extremes
     curve: Curve
+    moment: str  # in which one arrives: "cycle", "instruction"
 
     whole = True
 
@@ -151,9 +152,9 @@ class Population(Structure):
     def status(self, show: Show) -> str:
         """The sentence of one service, without its unit."""
         ends = "; ".join(
-            f"{name} {show(end.min)} … {show(end.max)}, worst at cycle {end.phase:,}"
+            f"{name} {show(end.min)} … {show(end.max)}, worst at {self.moment} {end.phase:,}"
             + (f" in `{end.function}`" if end.function else "")
-            + (f" with a tick at cycle {end.tick:,}" if end.tick else "")
+            + (f" with a tick at {self.moment} {end.tick:,}" if end.tick else "")
             for name, end in ((HANDLER, self.handler), (TASK, self.task))
         )
         return f"{self.coverage}: {ends}"
@@ -164,15 +165,15 @@ class Population(Structure):
         if self.pairs:
             each = "every one of " if self.exhaustive else ""
             said = f"{each}{self.pairs:,} pairs of an arrival and a tick tried"
-            said += f", in one cycle of {self.step}" if self.step > 1 else ""
+            said += f", in one {self.moment} of {self.step}" if self.step > 1 else ""
         elif self.step == 0:
-            said = "one arrival cycle tried"
+            said = f"one arrival {self.moment} tried"
         elif self.step > 1:
-            said = f"{self.tried:,} arrival cycles tried, one in {self.step}"
+            said = f"{self.tried:,} arrival {self.moment}s tried, one in {self.step}"
         else:
-            cycles = self.tried + self.lost + self.asleep + self.untried
-            each = "every one" if self.tried == cycles else f"{self.tried:,}"
-            said = f"{each} of {cycles:,} arrival cycles tried"
+            moments = self.tried + self.lost + self.asleep + self.untried
+            each = "every one" if self.tried == moments else f"{self.tried:,}"
+            said = f"{each} of {moments:,} arrival {self.moment}s tried"
         said += f", in {self.asleep:,} the core slept" if self.asleep else ""
         said += f", {self.lost:,} came to no end" if self.lost else ""
         return said + (f", {self.untried:,} after these were not tried" if self.untried else "")
@@ -205,6 +206,7 @@ class Population(Structure):
             handler=ends[0],
             task=ends[1],
             curve=Curve.of(arrivals, entry.functions),
+            moment=run.manifest.clock.unit or "cycle",
         )
 
     @classmethod

@@ -9,9 +9,10 @@ from typing import Protocol
 
 from kadenz.errors import UsageError
 from kadenz.images.instructions import Instruction
+from kadenz.targets.scope_plugin import ShownState
 
 # Exception numbers of Armv7-M (ARM DDI 0403, B1.5.2): the kernel asks for SVCall and PendSV.
-_SVCALL, _PENDSV = 11, 14
+_SVCALL, _PENDSV, _SYSTICK = 11, 14, 15
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class Core(Protocol):
     def masked(self, registers: Mapping[str, int]) -> bool:
         """Whether interrupts are switched off."""
 
+    @property
+    def shown(self) -> ShownState:
+        """The same of one moment, and the tick of the kernel's timer."""
+
     def within(self, registers: Mapping[str, int]) -> bool:
         """Whether an exception is being handled."""
 
@@ -63,6 +68,12 @@ class ArmM:
     def masked(self, registers: Mapping[str, int]) -> bool:
         """BASEPRI masks the kernel's interrupts, the others mask all. Armv6-M has only PRIMASK."""
         return any(registers.get(name) for name in ("basepri", "primask", "faultmask"))
+
+    @property
+    def shown(self) -> ShownState:
+        """SysTick is exception 15 (B1.5.2)."""
+        masks = tuple((name, mask) for name, mask in self.registers if name != "xpsr")
+        return ShownState(masks, (), f"xpsr:0x1ff:{_SYSTICK}")
 
     def within(self, registers: Mapping[str, int]) -> bool:
         """Whether the core is in handler mode: xpsr has an exception number."""
@@ -92,6 +103,8 @@ class RiscV:
     def masked(self, registers: Mapping[str, int]) -> bool:
         """Whether mstatus, watched by its bit MIE alone, is 0."""
         return registers.get("mstatus") == 0
+
+    shown = ShownState((), registers, "mcause:0xffffffff:0x80000007:mtvec")
 
     def within(self, registers: Mapping[str, int]) -> bool:
         """Not visible in a register: a region is taken to begin outside."""

@@ -103,6 +103,13 @@ def watched(name: TargetName, image: Image, *, traced: bool) -> Watched:
     return Watched(tuple(addresses), registers, place, traced)
 
 
+def lock_address(name: TargetName, image: Image) -> int:
+    """Where the lock of the kernel's scheduler is; 0 for a kernel without one that is known."""
+    kernel = inventory.kernels().get(name.kernel)
+    word = kernel.scheduler_lock if kernel is not None else ""
+    return next(iter(_addresses(word, image, DebugInfo(image.elf.path))), 0)
+
+
 def lock_of(name: TargetName, watch: Watched | None) -> LockEntry:
     """What a profile with these words knows of the lock of the kernel's scheduler."""
     kernel = inventory.kernels().get(name.kernel)

@@ -60,20 +60,20 @@ def arrivals_picture(shown: Population, scale: float, caption: Caption, width: f
             for at, value in zip(curve.phase, values, strict=True)
         ]
         panel.add(path(points, f"l{number}"))
-        cycle, value = ends[name].phase, digits.number(ends[name].max * scale)
-        said = f"{name}: at most {value} {caption.unit}, from cycle {cycle:,}"
+        phase, value = ends[name].phase, digits.number(ends[name].max * scale)
+        said = f"{name}: at most {value} {caption.unit}, from {shown.moment} {phase:,}"
         described.append(said)
-        px, py = x(float(cycle)), y(ends[name].max * scale)
+        px, py = x(float(phase)), y(ends[name].max * scale)
         panel.add(el("circle", title(said), cx=px, cy=py, r=3.2, class_="cold"))
         end = px > (panel.left + panel.right) / 2
         anchor, beside = ("end", -7.0) if end else ("start", 7.0)
         panel.add(text(px + beside, py + 3.5, value, "v", anchor=anchor))
-    panel.x_axis(x, "cycle of the arrival")
+    panel.x_axis(x, f"{shown.moment} of the arrival")
     labels = _LABELS if wide else _NARROW_LABELS
     for number, (name, spans) in enumerate(rows.items()):
         top = panel.bottom + 22.0 + _ROW * number
         panel.add(text(panel.left - 6, top + 11.0, labels[name], anchor="end"))
-        _band(panel, spans, x, top, _BANDS[name])
+        _band(panel, spans, x, top, shown.moment, _BANDS[name])
     under = panel.bottom + 22.0 + _ROW * len(rows)
     if names:
         _names(panel, curve.functions, x, under)
@@ -82,14 +82,14 @@ def arrivals_picture(shown: Population, scale: float, caption: Caption, width: f
 
 
 def _band(
-    panel: Panel, spans: Sequence[Span], x: Scale, top: float, classes: Sequence[str]
+    panel: Panel, spans: Sequence[Span], x: Scale, top: float, moment: str, classes: Sequence[str]
 ) -> None:
     for number, span in enumerate(spans):
         left, right = x(float(span.begin)), x(float(span.end))
         shade = classes[number % len(classes)]
         wide = max(right - left, 0.6)
         box = el("rect", x=left, y=top, width=wide, height=_ROW - 4.0, class_=shade)
-        said = f"{span.name}: cycles {span.begin:,} to {span.end:,}"
+        said = f"{span.name}: {moment}s {span.begin:,} to {span.end:,}"
         panel.add(el("g", box, title(said)))
 
 

@@ -45,7 +45,7 @@ def _drawn(label: str, record: RecordResult, shown: Population, width: float) ->
     service = service_of(record)
     caption = Caption(
         heading=f"{service} on {label}",
-        subheading=f"{record.unit.label} over the cycle of the arrival; {shown.coverage}",
+        subheading=f"{record.unit.label} over the {shown.moment} of the arrival; {shown.coverage}",
         unit=record.unit.label,
         name=labels.slug("worst", label, service, "" if width == WIDTH else "narrow"),
     )
