@@ -19,7 +19,7 @@
 
 /* suite/include/kadenz/clock.h */
 enum { BEGIN = 1, END = 2, HANDLED = 3, RESPONDED = 4, RECORD_CLOSE = 0x20000 };
-enum extent { CUT_OFF, TRIED, GIVEN_UP, SHORT = 4 };
+enum extent { CUT_OFF, TRIED, GIVEN_UP, SHORT = 4, UNLIKE };
 enum state { WHOLE = 1, UNENDED = 2 };
 
 struct latency {
@@ -65,6 +65,9 @@ static struct {
     uint64_t vector;        /* where a tick's handler begins; 0: not known yet */
     uint32_t phase;         /* of the next arrival; 0: none */
     bool ready;             /* the sample before had none and was as usual */
+    bool calm;              /* the sample before had none */
+    uint32_t settled;       /* samples without one, behind such samples */
+    uint32_t unlike;        /* those of them that were not as usual */
     bool trying, ended;     /* in this sample */
     bool strayed; /* this sample went another way than the usual one, before its arrival */
     uint32_t ticks, usual_ticks;
@@ -275,7 +278,7 @@ static void write_word(uint64_t address, uint64_t value)
     }
     do {
         const ssize_t came = recv(server, text + done, sizeof text - 1 - done, 0);
-        if (came <= 0 && errno == EINTR) {
+        if (came < 0 && errno == EINTR) {
             continue;
         }
         if (came <= 0) {
@@ -364,14 +367,19 @@ static void next(void)
 static void settle(void)
 {
     const bool as_many_ticks = sweep.ticks == sweep.usual_ticks;
+    const bool as_usual = !sweep.strayed && sweep.place == usual->len;
     struct row *row = &sweep.row;
 
     if (sweep.samples == asked.sample + 1) {
         sweep.usual_ticks = sweep.ticks;
         sweep.phase = sweep.length != 0 && sweep.length < LONGEST ? 1u : 0u;
     }
-    sweep.ready = sweep.phase != 0 && !sweep.trying && !sweep.strayed &&
-                  sweep.place == usual->len && as_many_ticks;
+    sweep.ready = sweep.phase != 0 && !sweep.trying && as_usual && as_many_ticks;
+    if (sweep.calm && !sweep.trying && as_many_ticks) {
+        sweep.settled++;
+        sweep.unlike += as_usual ? 0u : 1u;
+    }
+    sweep.calm = !sweep.trying;
     if (sweep.trying && row->phase != 0 && as_many_ticks) {
         row->state = sweep.ended && row->handled != 0 && row->responded != 0 ? WHOLE : UNENDED;
         g_array_append_val(rows, *row);
@@ -410,13 +418,16 @@ static void see_end(unsigned int vcpu)
     }
 }
 
-/* The record ends. */
+/* The record ends. A service that goes another way in most samples has no usual one. */
 static void close_sweep(unsigned int vcpu)
 {
     qemu_plugin_u64_set(inside, vcpu, 0);
     if (sweep.samples > asked.sample && sweep.extent == CUT_OFF) {
         settle();
         sweep.extent = sweep.extent == CUT_OFF ? SHORT : sweep.extent;
+    }
+    if (sweep.unlike * 2 > sweep.settled) {
+        sweep.extent = UNLIKE;
     }
 }
 

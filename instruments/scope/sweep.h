@@ -12,7 +12,8 @@
  * where another number of ticks came than in the usual one, it is repeated.
  *
  * The file is that of the simulated cores (instruments/rtl/bench/arrivals.hpp), in instructions.
- * Its extent is 4 where there were too few samples.
+ * Its extent is 4 where there were too few samples, and 5 where most of them, without an
+ * interrupt, went another way than the usual one.
  */
 #ifndef KADENZ_SWEEP_H
 #define KADENZ_SWEEP_H

@@ -308,8 +308,8 @@ class Session:
         seen = self.arrivals
         if not self._points[entry.id].arrivals or ending.status == "n/a":
             return ending
-        if ending.status == "ok" and seen is not None and seen.short:
-            ending = Ending("invalid", seen.short)
+        if ending.status == "ok" and seen is not None and seen.flaw:
+            ending = Ending("invalid", seen.flaw)
         elif ending.status == "ok" and (seen is None or not seen.whole):
             ending = Ending("invalid", "the sample in which one is to arrive came to no end")
         if seen is None:

@@ -40,7 +40,7 @@ _NUMBERS = (
     *(f"{lane}{kind}" for lane in ARRIVALS for kind in ("", ":tick", ":pc", ":masked", ":locked")),
 )
 _ROW = np.dtype([(name, "<u4") for name in _NUMBERS])
-_CUT_OFF, _TRIED, _GIVEN_UP, _HAS_TICK, _SHORT = range(5)  # extent
+_CUT_OFF, _TRIED, _GIVEN_UP, _HAS_TICK, _SHORT, _UNLIKE = range(6)  # extent
 _NOT_TRIED, _WHOLE, _UNENDED, _CRASHED = range(4)  # state of a row
 _ENDS = {
     _UNENDED: "came to no end, and was last at",
@@ -106,16 +106,17 @@ class Arrivals:
 
     `whole`: the sample was seen to its end, and arrivals did not end for another reason than
     `given_up`: too many were lost, and no further one was tried. `used_up`: each had a sample of
-    its own, and there were too few. `has_tick`: it has a tick of the kernel, so none was tried in
-    every cycle. `rows` (n,) are the arrivals that came to their end, with the fields of the file;
-    `lost` are the others that were tried. The rest of `planned` met a core that slept, while time
-    was skipped.
+    its own, and there were too few; `unlike`: these went different ways by themselves. `has_tick`:
+    it has a tick of the kernel, so none was tried in every cycle. `rows` (n,) are the arrivals that
+    came to their end, with the fields of the file; `lost` are the others that were tried. The rest
+    of `planned` met a core that slept, while time was skipped.
     """
 
     cycles: int
     step: int
     whole: bool
     used_up: bool
+    unlike: bool
     given_up: bool
     has_tick: bool
     rows: NDArray[np.void]
@@ -139,13 +140,13 @@ class Arrivals:
         return [int(phase) for phase in rows["phase"][twice]]
 
     @property
-    def short(self) -> str:
-        """Why samples did not suffice, one for each arrival; empty if they did."""
+    def flaw(self) -> str:
+        """Why samples, one for each arrival, do not stand for one sample; empty if they do."""
+        if self.unlike:
+            return "without an interrupt, its samples go different ways: try it on a simulated core"
         if not self.used_up:
             return ""
         tried = len(self.rows) + len(self.lost)
-        if not tried:
-            return "no sample without an interrupt was like the one before it"
         step = self.step * (self.planned * 5 // (4 * tried) + 1)  # some are repeated
         return (
             f"its samples suffice for {tried:,} of {self.planned:,} arrivals: try one in {step}, "
@@ -212,8 +213,9 @@ def read_arrivals(path: Path) -> Arrivals:
     return Arrivals(
         cycles=int(header["cycles"]),
         step=int(header["step"]),
-        whole=int(header["extent"]) not in (_CUT_OFF, _SHORT),
+        whole=int(header["extent"]) not in (_CUT_OFF, _SHORT, _UNLIKE),
         used_up=int(header["extent"]) == _SHORT,
+        unlike=int(header["extent"]) == _UNLIKE,
         given_up=int(header["extent"]) == _GIVEN_UP,
         has_tick=int(header["extent"]) == _HAS_TICK,
         rows=rows[rows["state"] == _WHOLE],

@@ -117,6 +117,19 @@ def test_too_few_samples_are_named_with_the_step_that_suffices(
     assert kadenz(*asked, "--step", str(step)).return_value == 0
 
 
+@pytest.mark.parametrize("step", ["1", "9"])
+def test_a_service_that_goes_another_way_each_time_has_no_population(
+    step: str, tmp_path: Path
+) -> None:
+    """A stream buffer goes on in its ring, and copies in one piece or in two."""
+    bench = "critical/stream-buffer-send"
+    asked = ("worst", bench, *WAITER, "--step", step, "--target", ARM, "--output", str(tmp_path))
+    assert kadenz(*asked).return_value == EXIT_FAILED
+    (run,) = find_runs([tmp_path])
+    record = record_of(run, bench)
+    assert record.status == "invalid" and "its samples go different ways" in record.reason
+
+
 @pytest.mark.parametrize("option", ["--tick", "--why"])
 def test_what_needs_an_earlier_state_is_refused(option: str, tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, option, "--target", ARM, "--output", str(tmp_path))
