@@ -142,11 +142,11 @@ class Arrivals:
     @property
     def flaw(self) -> str:
         """Why samples, one for each arrival, do not stand for one sample; empty if they do."""
-        if self.unlike:
+        tried = len(self.rows) + len(self.lost)
+        if self.unlike or (self.used_up and not tried):
             return "without an interrupt, its samples go different ways: try it on a simulated core"
         if not self.used_up:
             return ""
-        tried = len(self.rows) + len(self.lost)
         step = self.step * (self.planned * 5 // (4 * tried) + 1)  # some are repeated
         return (
             f"its samples suffice for {tried:,} of {self.planned:,} arrivals: try one in {step}, "
@@ -205,6 +205,8 @@ def read_arrivals(path: Path) -> Arrivals:
     body = data[_HEADER.itemsize :]
     if len(body) % _ROW.itemsize:
         raise _damaged(path, "ends within a row")
+    if not header["step"]:
+        raise _damaged(path, "has a step of 0")
     rows = np.frombuffer(body, _ROW)
     lost = tuple(
         Lost(int(row["phase"]), _ENDS[int(row["state"])], int(row["last"]))

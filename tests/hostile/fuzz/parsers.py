@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.hostile.fuzz import programs, recordings, runs, settings
+from tests.hostile.fuzz import programs, recordings, runs, settings, worst
 from tests.hostile.fuzz.trying import Parser
 
 PARSERS: Mapping[str, Parser] = {
@@ -16,4 +16,5 @@ PARSERS: Mapping[str, Parser] = {
     **recordings.PARSERS,
     **runs.PARSERS,
     **programs.PARSERS,
+    **worst.PARSERS,
 }

@@ -246,5 +246,5 @@ PARSERS = {
     "lab": Parser(_labs, _read_lab, 2_000),
     "budget": Parser(_task_sets, _budget, 4_000),
     "published": Parser(_published, _read_published, 30_000),
-    "words": Parser(_arguments, _read_argument, 100_000),
+    "words": Parser(_arguments, _read_argument, 76_000),
 }
