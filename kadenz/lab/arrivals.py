@@ -105,9 +105,7 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
     raised = name.tier == "rtl" or (emulated is not None and emulated.interrupt is not None)
     if raised and board.cores == 1 and instrument == "scope":
         return
-    why = "is neither simulated nor emulated"
-    if name.tier in ("rtl", "emulated"):
-        why = f"has {board.cores} cores" if board.cores > 1 else "needs the instrument `scope`"
+    why = f"has {board.cores} cores" if board.cores > 1 else "needs the instrument `scope`"
     if emulated is not None and not raised:
         why = "has no `interrupt` in the tier `emulated` of its board.toml"
     raise UsageError(

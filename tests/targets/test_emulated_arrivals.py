@@ -8,10 +8,13 @@ import signal
 import threading
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
 from kadenz.cli.folders import find_runs
+from kadenz.config import inventory
+from kadenz.config.target_name import TargetName
 from kadenz.errors import EXIT_FAILED, UsageError
 from kadenz.lab import arrivals
 from kadenz.store import Run
@@ -21,11 +24,10 @@ from tests.rtl.test_arrivals import (
     SAMPLES,
     WAITER,
     curve,
-    descendants_of,
     planted,
     population,
+    processes_with,
     record_of,
-    text_of,
     worst,
 )
 from tests.rtl.test_cores import kadenz
@@ -130,6 +132,18 @@ def test_a_service_that_goes_another_way_each_time_has_no_population(
     assert record.status == "invalid" and "its samples go different ways" in record.reason
 
 
+def test_a_board_without_an_interrupt_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    board = inventory.board("stm32f4")
+    assert board.tier.emulated is not None
+    tiers = msgspec.structs.replace(
+        board.tier, emulated=msgspec.structs.replace(board.tier.emulated, interrupt=None)
+    )
+    changed = msgspec.structs.replace(board, tier=tiers)
+    monkeypatch.setattr(inventory, "board", lambda name: changed)
+    with pytest.raises(UsageError, match="no `interrupt` in the tier `emulated`"):
+        arrivals.check_arrivals(TargetName("freertos", "stm32f4", "emulated"), "scope")
+
+
 @pytest.mark.parametrize("option", ["--tick", "--why"])
 def test_what_needs_an_earlier_state_is_refused(option: str, tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, option, "--target", ARM, "--output", str(tmp_path))
@@ -139,10 +153,9 @@ def test_what_needs_an_earlier_state_is_refused(option: str, tmp_path: Path) -> 
 
 def kill_emulator() -> bool:
     """Kills the QEMU that tries arrivals. False: there is none."""
-    for child in descendants_of(os.getpid()):
-        if "arrivals=arrivals" in text_of(Path(f"/proc/{child}/cmdline")):
-            os.kill(child, signal.SIGKILL)
-            return True
+    for child in processes_with("arrivals=arrivals"):
+        os.kill(child, signal.SIGKILL)
+        return True
     return False
 
 
@@ -155,4 +168,4 @@ def test_an_emulator_that_is_killed_leaves_a_run_that_can_be_read(tmp_path: Path
     killer.join()
     assert answer.return_value == EXIT_FAILED, answer.output
     (run,) = find_runs([tmp_path])
-    assert record_of(run, GIVE).status == "failed" and not descendants_of(os.getpid())
+    assert record_of(run, GIVE).status == "failed" and not processes_with("arrivals=arrivals")
