@@ -342,7 +342,7 @@ def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> 
 
 
 def processes_with(argument: str) -> set[int]:
-    """Those that this one started, and theirs, with a part of their command line."""
+    """Processes that this one started, and theirs, with a part of their command line."""
     children = descendants_of(os.getpid())
     return {child for child in children if argument in text_of(Path(f"/proc/{child}/cmdline"))}
 

@@ -72,7 +72,7 @@ def _tried() -> Sequence[Files]:
 
 
 def _arrivals(given: Path, _: Path) -> None:
-    """What a session asks of it. It is no file that tells how far a sweep is."""
+    """What a session asks of it. Nothing in it tells how far a sweep is."""
     seen = read_arrivals(given / "arrivals")
     assert seen.planned >= 0 and seen.untried >= 0 and isinstance(seen.flaw, str)
     assert set(seen.repeated) <= set(seen.rows["phase"].tolist())
