@@ -160,12 +160,13 @@ def kill_emulator() -> bool:
 
 
 def test_an_emulator_that_is_killed_leaves_a_run_that_can_be_read(tmp_path: Path) -> None:
+    bench = "critical/thread-join"  # it runs for a while
     ended = threading.Event()
     killer = threading.Thread(target=wait_for, args=[lambda: ended.is_set() or kill_emulator()])
     killer.start()
-    answer = kadenz("worst", GIVE, "--fresh", "--target", ARM, "--output", str(tmp_path))
+    answer = kadenz("worst", bench, "--fresh", "--target", ARM, "--output", str(tmp_path))
     ended.set()
     killer.join()
     assert answer.return_value == EXIT_FAILED, answer.output
     (run,) = find_runs([tmp_path])
-    assert record_of(run, GIVE).status == "failed" and not processes_with("arrivals=arrivals")
+    assert record_of(run, bench).status == "failed" and not processes_with("arrivals=arrivals")
