@@ -14,8 +14,8 @@
 #define VERSION 2u
 #define HEADER_BYTES 40u
 #define REGISTERS_MOST 4u
-#define LOST_MOST 8u /* arrivals without an end, after which no further one is tried */
-#define LONGEST (1u << 20u)
+#define LOST_MOST 8u    /* arrivals without an end, after which no further one is tried */
+#define LONGEST 100000u /* instructions of a sample that is repeated for each arrival */
 
 /* suite/include/kadenz/clock.h */
 enum { BEGIN = 1, END = 2, HANDLED = 3, RESPONDED = 4, RECORD_CLOSE = 0x20000 };
@@ -372,7 +372,14 @@ static void settle(void)
 
     if (sweep.samples == asked.sample + 1) {
         sweep.usual_ticks = sweep.ticks;
-        sweep.phase = sweep.length != 0 && sweep.length < LONGEST ? 1u : 0u;
+        if (sweep.length > LONGEST) {
+            fprintf(stderr,
+                    "kadenz-scope: a sample of %llu instructions is too long to be repeated for "
+                    "each arrival: name a shorter service, or a simulated core and --step\n",
+                    (unsigned long long)sweep.length);
+            _Exit(EXIT_FAILURE);
+        }
+        sweep.phase = sweep.length != 0 ? 1u : 0u;
     }
     sweep.ready = sweep.phase != 0 && !sweep.trying && as_usual && as_many_ticks;
     if (sweep.calm && !sweep.trying && as_many_ticks) {

@@ -86,16 +86,22 @@ def give(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return run
 
 
-def test_every_cycle_between_the_stamps_has_its_arrival(give: Run) -> None:
-    record = record_of(give, GIVE)
-    undisturbed = give.samples(record, 0)
-    values = curve(give, GIVE)
+def all_arrivals(run: Run) -> Population:
+    """Of the service `GIVE`: none is missing between its stamps, and its samples are kept."""
+    record = record_of(run, GIVE)
+    undisturbed = run.samples(record, 0)
+    values = curve(run, GIVE)
     assert record.status == "ok" and undisturbed.size == SAMPLES
     assert values["phase"].tolist() == list(range(1, int(undisturbed[-1]) + 1))
     assert (values["handler"] < values["task"]).all()
-    exact = population(give, GIVE)
+    exact = population(run, GIVE)
     assert (exact.tried, exact.asleep, exact.lost) == (undisturbed[-1], 0, 0)
     assert exact.coverage.startswith("every one of")
+    return exact
+
+
+def test_every_cycle_between_the_stamps_has_its_arrival(give: Run) -> None:
+    assert all_arrivals(give).moment == "cycle"
 
 
 def test_what_is_off_or_locked_is_where_it_is_late(give: Run) -> None:

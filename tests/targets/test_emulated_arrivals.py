@@ -21,8 +21,8 @@ from kadenz.store import Run
 from tests.rtl.test_arrivals import (
     GIVE,
     NOPS,
-    SAMPLES,
     WAITER,
+    all_arrivals,
     curve,
     planted,
     population,
@@ -35,6 +35,11 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.counted
 RISCV, ARM = "freertos/hifive1-revb@emulated", "freertos/stm32f4@emulated"
+BOARDS = [
+    name
+    for name, board in sorted(inventory.boards().items())
+    if board.tier.emulated is not None and board.tier.emulated.interrupt is not None
+]
 
 
 @pytest.fixture(scope="module", params=[RISCV, ARM])
@@ -45,15 +50,23 @@ def give(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_every_instruction_between_the_stamps_has_its_arrival(give: Run) -> None:
-    record = record_of(give, GIVE)
-    undisturbed = give.samples(record, 0)
-    values = curve(give, GIVE)
-    assert record.status == "ok" and undisturbed.size == SAMPLES
-    assert values["phase"].tolist() == list(range(1, int(undisturbed[-1]) + 1))
-    assert (values["handler"] < values["task"]).all()
-    exact = population(give, GIVE)
-    assert exact.exhaustive and exact.tried == undisturbed[-1]
-    assert exact.coverage == f"every one of {exact.tried} arrival instructions tried"
+    assert all_arrivals(give).moment == "instruction"
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_the_interrupt_of_each_board_is_raised(board: str, tmp_path: Path) -> None:
+    """`interrupt` in its board.toml is the one that the image's handler serves."""
+    (run,) = worst(tmp_path, GIVE, "--step", "8", "--target", f"freertos/{board}@emulated")
+    exact = population(run, GIVE)
+    assert exact.tried > 5 and exact.lost == exact.untried == 0
+
+
+def test_a_service_that_is_too_long_to_be_repeated_says_so(tmp_path: Path) -> None:
+    bench = "micro/preemption"
+    answer = kadenz("worst", bench, "--target", RISCV, "--output", str(tmp_path))
+    (run,) = find_runs([tmp_path])
+    assert answer.return_value == EXIT_FAILED and record_of(run, bench).status == "failed"
+    assert "too long to be repeated for each arrival" in (run.path / "console.txt").read_text()
 
 
 def test_what_is_off_or_locked_is_where_it_is_late(give: Run) -> None:
