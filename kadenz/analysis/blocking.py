@@ -229,11 +229,11 @@ def _of_run(run: Run) -> list[Service]:
     for entry in run.manifest.records:
         for lane in entry.series if not refusal(entry) else ():
             if lane.name == TASK and lane.taken and Population.is_population(entry, lane):
-                if Population.has_ticks(entry, lane):
+                if second := Population.second_of(entry, lane):
                     raise UsageError(
-                        f"{run.path}: its arrivals came with a tick each, and the response times "
-                        "count every tick themselves",
-                        remedy="Name a run of `kadenz worst` without --tick, or of `kadenz bound`",
+                        f"{run.path}: each of its arrivals came with a second {second}, and the "
+                        "response times count every tick and interrupt themselves",
+                        remedy="Name a run of `kadenz worst` without --with, or of `kadenz bound`",
                     )
                 values = run.samples(entry, lane)
                 doubt = Population.unjudged(entry)

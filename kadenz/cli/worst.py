@@ -11,6 +11,7 @@ import click
 from kadenz.cli.option_groups import GroupedCommand, declared, simulated_core_options
 from kadenz.cli.output import write_json
 from kadenz.cli.recording import Asked, record, recording_options
+from kadenz.config.manifest import SECONDS
 from kadenz.lab.states import OPTION, states_of
 
 if TYPE_CHECKING:
@@ -35,9 +36,11 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Try one cycle in STEP: for a service of a million cycles.",
 )
 @click.option(
-    "--tick",
-    is_flag=True,
-    help="Try each arrival with a tick of the kernel, in every cycle: all pairs.",
+    "--with",
+    "second",
+    type=click.Choice([*SECONDS]),
+    help="Try each arrival with a tick of the kernel, or with another request of the same "
+    "interrupt, in every cycle: all pairs.",
 )
 @click.option(
     "--why",
@@ -45,7 +48,7 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Follow the worst arrival and a typical one, function by function.",
 )
 def worst(
-    step: int, tick: bool, why: bool, state: Mapping[str, Sequence[str]], **values: Any
+    step: int, second: str | None, why: bool, state: Mapping[str, Sequence[str]], **values: Any
 ) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
@@ -66,7 +69,7 @@ def worst(
     kadenz worst critical/sleep --target freertos/ibex@rtl \\
         --state waking=0,1,2,4,8
     kadenz worst critical/semaphore-give --set waiter=1 \\
-        --target freertos/ibex@rtl --tick
+        --target freertos/ibex@rtl --with tick
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
@@ -83,7 +86,7 @@ def worst(
         {"scope": asked.targets},
         defaults={"samples": [_SAMPLES]},
         profiled=why,
-        arriving=Arriving(0, step=step, ticks=tick),
+        arriving=Arriving(0, step=step, second=second or ""),
         states=states_of(state),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]

@@ -36,8 +36,9 @@ MISSES = ("icache-misses", "dcache-misses")
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
-# Further companions where each was tried with many ticks of the kernel, and is the largest of them.
-TICKED = ("tick", "ticks")
+# Further companions where each was tried with many ticks of the kernel, or with many other requests
+# of its line, and is the largest of them: when that one came, and how many there were.
+SECONDS = {"tick": ("tick", "ticks"), "request": ("request", "requests")}
 # Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
 # they do.
 ARRIVING = "arrivals"

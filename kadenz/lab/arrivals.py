@@ -17,6 +17,7 @@ from kadenz.targets.arrivals import Arrivals, Asked, Sweep
 _LONG_S = 300.0  # a sweep with more of it left is said to be long
 _WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
 
+_SECONDS = {"tick": "a tick", "request": "another request"}
 FURTHER = 16384  # every other one, at most, has an arrival; those behind the last one have none
 
 
@@ -33,8 +34,9 @@ class EveryArrival(Condition):
         each = "every cycle" if step == 1 else f"one cycle in {step}"
         label = "every arrival" if step == 1 else f"one arrival in {step}"
         value = f"{each} of sample {self.asked.sample + 1}"
-        if self.asked.ticks:
-            label, value = f"{label} and tick", f"{value}, with a tick in {each}"
+        if self.asked.second:
+            second = _SECONDS[self.asked.second]
+            label, value = f"{label} and {self.asked.second}", f"{value}, with {second} in {each}"
         held = (
             ConditionEntry(kind=name, value=str(threads), usual="0")
             for name, threads in self.asked.state
@@ -44,8 +46,10 @@ class EveryArrival(Condition):
     @property
     def suffix(self) -> str:
         """What a run folder ends in: `-worst-tick-sleepers4`."""
-        tick = "-tick" if self.asked.ticks else ""
-        return f"-worst{tick}" + "".join(f"-{name}{threads}" for name, threads in self.asked.state)
+        second = f"-{self.asked.second}" if self.asked.second else ""
+        return f"-worst{second}" + "".join(
+            f"-{name}{threads}" for name, threads in self.asked.state
+        )
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""
@@ -55,8 +59,8 @@ class EveryArrival(Condition):
 class Outlook:
     """Tells once that a sweep goes on with an earlier one, and once that it takes long."""
 
-    def __init__(self, tell: Callable[[str], None], *, ticks: bool) -> None:
-        self._tell, self._ticks = tell, ticks
+    def __init__(self, tell: Callable[[str], None], *, in_pairs: bool) -> None:
+        self._tell, self._in_pairs = tell, in_pairs
         self._windows = 0  # in which its pace was measured
         self._since: tuple[float, int] | None = None  # the window that is open
         self._is_told = False
@@ -88,7 +92,7 @@ class Outlook:
     def _step(self, left_s: float) -> int:
         """Of the steps 10, 100 …, the first that takes no long time."""
         step = 10
-        while left_s / step ** (2 if self._ticks else 1) > _LONG_S:
+        while left_s / step ** (2 if self._in_pairs else 1) > _LONG_S:
             step *= 10
         return step
 
@@ -117,10 +121,11 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
 
 def check_following(name: TargetName, asked: Sequence[Asked], profiled: bool) -> None:
     """UsageError for what needs a machine that goes back to an earlier state, which QEMU does not:
-    an arrival with a tick in every cycle, and one that is followed afterwards."""
-    if name.tier == "rtl" or not (profiled or any(each.ticks for each in asked)):
+    an arrival with a second one in every cycle, and one that is followed afterwards."""
+    seconds = [each.second for each in asked if each.second]
+    if name.tier == "rtl" or not (profiled or seconds):
         return
-    option = "--why" if profiled else "--tick"
+    option = "--why" if profiled else f"--with {seconds[0]}"
     raise UsageError(
         f"{name}: {option} needs a simulated core, whose state is kept before each arrival",
         remedy=f"Leave {option} out, or name one: --target freertos/ibex@rtl",

@@ -54,7 +54,7 @@ class Boots:
         self._session.tapped = has_output or self._is_given
         self._session.scope_kinds = scope_kinds(job.name, job.instrument)
         arriving = job.setup.arriving
-        self._session.with_ticks = arriving is not None and arriving.ticks
+        self._session.in_pairs = arriving is not None and bool(arriving.second)
         self._session.functions = lambda arrivals: functions_of(arrivals, job.image.elf)
 
     def measure(self) -> str:

@@ -53,8 +53,10 @@ COMPANION_UNITS = {
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts
     "phase": "ticks",  # of the run's clock after BEGIN: when an interrupt arrived
-    "tick": "ticks",  # the same, of the tick with which it was latest
+    "tick": "ticks",  # the same, of the tick of the kernel with which it was latest
     "ticks": "ticks",  # of the kernel that were tried with it
+    "request": "ticks",  # as `tick`, of the other request of its line
+    "requests": "count",  # that were tried with it
     "pc": "address",
     "masked": "flag",
     "locked": "depth",
@@ -93,7 +95,7 @@ class Session:
         self.scoped = False
         self.arrivals: Arrivals | None = None  # of the execution, where its record lets some arrive
         self.sweep: Callable[[], Sweep | None] = lambda: None  # of the execution that is read
-        self.with_ticks = False  # each arrival is tried with a tick in every cycle
+        self.in_pairs = False  # each arrival is tried with a second one in every cycle
         self.functions: Callable[[Arrivals], dict[str, str]] = lambda arrivals: {}
         self.tapped = False  # records of edges get a lane of the frames that order them
         # Companions that the scope gives its samples, of INTERVAL and MISSES.
@@ -200,7 +202,7 @@ class Session:
             entry.id,
             Outlook(
                 lambda text: self._progress.note(self._name, f"{title}: {text}"),
-                ticks=self.with_ticks,
+                in_pairs=self.in_pairs,
             ),
         )
 

@@ -24,10 +24,7 @@ _HEADS = (
     "Service | Run | >Arrivals | >Handler min | >median | >max | >at | of | "
     ">Task min | >median | >max | >at | of"
 )
-_HEADS_WITH_TICKS = (
-    "Service | Run | >Pairs | >Handler min | >median | >max | >at | of | >tick in | "
-    ">Task min | >median | >max | >at | of | >tick in"
-)
+_WITH = {"tick": "a tick", "request": "another request"}
 _FUNCTIONS_SHOWN = 12  # of an arrival
 
 
@@ -44,16 +41,16 @@ def table_of_arrivals(runs: Named) -> Table | None:
     unit = shown[0][1].unit
     cut = [(record, each) for _, record, each in shown if not each.exhaustive]
     partial = dict.fromkeys(f"{record.bench}: {each.coverage}." for record, each in cut)
-    ticked = any(each.pairs for _, _, each in shown)
-    with_tick = ", each with a tick in every cycle" if ticked else ""
+    second = next((each.second for _, _, each in shown if each.second), "")
+    with_second = f", each with {_WITH[second]} in every cycle" if second else ""
     moment = " or ".join(dict.fromkeys(each.moment for _, _, each in shown))
     premises = dict.fromkeys(each.premise for _, _, each in shown)
     return Table.headed(
-        _HEADS_WITH_TICKS if ticked else _HEADS,
+        _heads(second),
         name="worst",
-        title=f"An interrupt in every {moment} of a service{with_tick}, in {unit.label} from its "
+        title=f"An interrupt in every {moment} of a service{with_second}, in {unit.label} from its "
         "request",
-        rows=[_row(label, record, each, ticked=ticked) for label, record, each in shown],
+        rows=[_row(label, record, each, paired=bool(second)) for label, record, each in shown],
         notes=(
             *partial,
             *(f"{premise}. A population has no confidence interval." for premise in premises),
@@ -61,15 +58,23 @@ def table_of_arrivals(runs: Named) -> Table | None:
     )
 
 
+def _heads(second: str) -> str:
+    """Those of pairs have a column behind each place."""
+    if not second:
+        return _HEADS
+    places = _HEADS.replace("of |", f"of | >{second} in |").replace("Arrivals", "Pairs")
+    return f"{places} | >{second} in"
+
+
 def _row(
-    label: str, record: RecordResult, population: Population, *, ticked: bool
+    label: str, record: RecordResult, population: Population, *, paired: bool
 ) -> tuple[Cell, ...]:
     ends = (
         cell
         for extremes in (population.handler, population.task)
-        for cell in _cells(extremes, record, ticked=ticked)
+        for cell in _cells(extremes, record, paired=paired)
     )
-    count = population.pairs if ticked else population.tried
+    count = population.pairs if paired else population.tried
     return text_cell(service_of(record)), text_cell(label), whole(count), *ends
 
 
@@ -79,13 +84,13 @@ def service_of(record: RecordResult) -> str:
     return record.bench if point == digits.ABSENT else f"{record.bench}, {point}"
 
 
-def _cells(extremes: Extremes, record: RecordResult, *, ticked: bool) -> tuple[Cell, ...]:
+def _cells(extremes: Extremes, record: RecordResult, *, paired: bool) -> tuple[Cell, ...]:
     ends = (extremes.min, extremes.median, extremes.max)
     return (
         *(figure(ticks, record.unit) for ticks in ends),
         whole(extremes.phase),
         text_cell(extremes.function),
-        *((whole(extremes.tick),) if ticked else ()),
+        *((whole(extremes.second),) if paired else ()),
     )
 
 

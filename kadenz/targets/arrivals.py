@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import ARRIVAL, ARRIVALS, TICKED
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, SECONDS
 from kadenz.errors import TargetFailed
 from kadenz.targets.scope import HANDLED, RESPONDED
 
@@ -36,8 +36,12 @@ _HEADER = np.dtype(
     ]
 )
 _NUMBERS = (
-    *("phase", "state", "last", "end", "handled", "responded", "ticks"),
-    *(f"{lane}{kind}" for lane in ARRIVALS for kind in ("", ":tick", ":pc", ":masked", ":locked")),
+    *("phase", "state", "last", "end", "handled", "responded", "seconds"),
+    *(
+        f"{lane}{kind}"
+        for lane in ARRIVALS
+        for kind in ("", ":second", ":pc", ":masked", ":locked")
+    ),
 )
 _ROW = np.dtype([(name, "<u4") for name in _NUMBERS])
 _CUT_OFF, _TRIED, _GIVEN_UP, _HAS_TICK, _SHORT, _UNLIKE = range(6)  # extent
@@ -51,19 +55,19 @@ _ENDS = {
 @dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
-    lock, which rows show, 0 for none; whether each arrival is tried with a tick of the kernel in
-    every cycle; and the threads that the kernel holds meanwhile, by state.
+    lock, which rows show, 0 for none; what each arrival is tried with in every cycle, a key of
+    SECONDS; and the threads that the kernel holds meanwhile, by state.
 
-    Or one arrival, in cycle `only`, with a tick in cycle `tick` unless that is 0. It is followed
-    from its request to the mark of the lane `until`.
+    Or one arrival, in cycle `only`, with the second in cycle `second_at` unless that is 0. It is
+    followed from its request to the mark of the lane `until`.
     """
 
     sample: int
     step: int = 1
     lock: int = 0
-    ticks: bool = False
+    second: str = ""
     only: int = 0
-    tick: int = 0
+    second_at: int = 0
     until: str = ""
     state: tuple[tuple[str, int], ...] = ()
 
@@ -78,15 +82,16 @@ class Asked:
         arguments += ["--arrivals-tried", tried] if tried and not self.only else []
         arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
         arguments += ["--arrival-lock", hex(self.lock)] if self.lock else []
-        arguments += ["--arrival-ticks", "1"] if self.ticks else []
+        arguments += ["--arrival-second", self.second] if self.second else []
         if self.only:
-            arguments += ["--arrival-only", str(self.only), "--arrival-tick", str(self.tick)]
+            arguments += ["--arrival-only", str(self.only)]
+            arguments += ["--arrival-second-at", str(self.second_at)]
             arguments += ["--arrival-until", str(_MARKS[self.until])]
         return arguments
 
-    def following(self, phase: int, tick: int, lane: str) -> Asked:
+    def following(self, phase: int, second_at: int, lane: str) -> Asked:
         """One of these arrivals, to the mark of a lane."""
-        return replace(self, step=1, only=phase, tick=tick, until=lane)
+        return replace(self, step=1, only=phase, second_at=second_at, until=lane)
 
 
 @dataclass(frozen=True)
@@ -101,8 +106,8 @@ class Lost:
 
 @dataclass(frozen=True)
 class Arrivals:
-    """A sample of `cycles` cycles with an arrival every `step` of them; with a tick in the longest
-    one.
+    """A sample of `cycles` cycles with an arrival every `step` of them, each with many of `second`
+    if it was asked for; of these the cycles are those of the longest sample.
 
     `whole`: the sample was seen to its end, and arrivals did not end for another reason than
     `given_up`: too many were lost, and no further one was tried. `used_up`: each had a sample of
@@ -121,23 +126,28 @@ class Arrivals:
     has_tick: bool
     rows: NDArray[np.void]
     lost: tuple[Lost, ...]
+    second: str = ""
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Of the companions of both lanes."""
-        return (*ARRIVAL, *TICKED) if self.rows["ticks"].any() else ARRIVAL
+        return (*ARRIVAL, *SECONDS.get(self.second, ()))
 
     def values(self, lane: str, kind: str = "") -> NDArray[np.uint32]:
         """Of a lane (n,), or of its companion of a kind."""
-        name = kind if kind in ("phase", "ticks") else f"{lane}:{kind}" if kind else lane
-        return self.rows[name]
+        at, count = SECONDS.get(self.second, ("", ""))
+        field = {at: "second", count: "seconds"}.get(kind, kind) if kind else ""
+        shared = field in ("phase", "seconds")
+        return self.rows[field if shared else f"{lane}:{field}" if field else lane]
 
     @property
     def repeated(self) -> list[int]:
-        """Phases of arrivals after which the handler or the thread ran more than once."""
+        """Phases of arrivals after which the handler or the thread ran more often than there were
+        requests; the thread that both wake may run once."""
         rows = self.rows
-        twice = (rows["handled"] != 1) | (rows["responded"] != 1)
-        return [int(phase) for phase in rows["phase"][twice]]
+        most = 2 if self.second == "request" else 1
+        usual = np.isin(rows["handled"], range(1, most + 1)) & (rows["responded"] == 1)
+        return [int(phase) for phase in rows["phase"][~usual]]
 
     @property
     def flaw(self) -> str:
@@ -190,8 +200,9 @@ def read_sweep(path: Path) -> Sweep | None:
     return Sweep(planned, tried, earlier) if known else None
 
 
-def read_arrivals(path: Path) -> Arrivals:
-    """Read a file of arrivals. Raises TargetFailed with the problem."""
+def read_arrivals(path: Path, second: str = "") -> Arrivals:
+    """Read a file of arrivals that were tried with `second`. Raises TargetFailed with the
+    problem."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -222,6 +233,7 @@ def read_arrivals(path: Path) -> Arrivals:
         has_tick=int(header["extent"]) == _HAS_TICK,
         rows=rows[rows["state"] == _WHOLE],
         lost=lost,
+        second=second,
     )
 
 

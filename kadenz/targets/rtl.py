@@ -194,8 +194,9 @@ class RtlTarget(CountedProcess):
                 if self.watched is not None:
                     self.paths = read_paths(self._folder / "paths", unit="cycle")
                 seen = self._folder / _ARRIVALS
-                if seen.is_file() and seen.stat().st_size:  # else the bench died before
-                    self.arrivals = arrivals.read_arrivals(seen)
+                # An empty one is of a bench that died before.
+                if self._arriving is not None and seen.is_file() and seen.stat().st_size:
+                    self.arrivals = arrivals.read_arrivals(seen, self._arriving.second)
             self._settle(self._folder, by_itself, _TRIED if self._arriving is not None else "")
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -17,7 +17,7 @@ from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.sensitivity import changes_of
 from kadenz.archive.texts import packed, unpack
 from kadenz.config.bounds import LaneBound, RunBounds, ServiceBound
-from kadenz.config.manifest import TICKED, ConditionEntry, PartEntry
+from kadenz.config.manifest import SECONDS, ConditionEntry, PartEntry
 from kadenz.errors import StoreError, UsageError
 from kadenz.report.budget import as_data, sentences
 from kadenz.store import Run, read_run
@@ -49,7 +49,7 @@ def tried_run(
     ticked: bool = False,
 ) -> Run:
     """A run as `kadenz worst` leaves it; with bounds, as `kadenz bound` does; with ticks, as
-    `kadenz worst --tick` does."""
+    `kadenz worst --with tick` does."""
     document = manifest(STM32F4)
     arrivals = ConditionEntry(
         kind="arrivals", value="every cycle of sample 4", usual="none", changes_system=True
@@ -62,7 +62,7 @@ def tried_run(
         for lane in ("handler", "task"):
             lanes[f"{lane}:phase"] = list(range(1, count + 1))
             lanes |= {f"{lane}:{kind}": [0] * count for kind in ("pc", "masked", "locked")}
-            lanes |= {f"{lane}:{kind}": [9] * count for kind in TICKED if ticked}
+            lanes |= {f"{lane}:{kind}": [9] * count for kind in SECONDS["tick"] if ticked}
         arrays = {name: np.array(values, dtype=np.uint32) for name, values in lanes.items()}
         points.append(Point(bench, arrays))
     run = read_run(write_run(folder, document, points))
@@ -261,7 +261,7 @@ def test_arrivals_with_ticks_are_refused(overheads: Run, give: Run, tmp_path: Pa
     """A tick is a term of its own; and a bound without one may be below such an arrival."""
     ticked = tried_run(tmp_path / "ticked", {GIVE: Tried([LEAST, BOUND + 1])}, ticked=True)
     error = refused([overheads, give, ticked])
-    assert "came with a tick each" in error.message and "without --tick" in error.remedy
+    assert "with a second tick" in error.message and "without --with" in error.remedy
 
 
 def test_services_that_failed_are_named(overheads: Run, give: Run) -> None:

@@ -28,9 +28,9 @@ FUNCTIONS = {"0x1000": "first", "0x2000": "second"}
 
 
 def run_of(
-    path: Path, phase: list[int], *, missed: int = 0, longer: int = 0, ticked: bool = False
+    path: Path, phase: list[int], *, missed: int = 0, longer: int = 0, second: str = ""
 ) -> Run:
-    """A run whose worst arrivals take `longer` cycles more; `ticked`: with three ticks each."""
+    """A run whose worst arrivals take `longer` cycles more; with three `second` each."""
     n = len(phase)
     handler, task = np.arange(120, 120 + n), np.arange(500 + n, 500, -1)
     handler[-1] += longer
@@ -39,9 +39,9 @@ def run_of(
     for lane in ("handler", "task"):
         beside = {"phase": phase, "pc": [0x1000] * (n - 1) + [0x2004]}
         beside |= {"masked": [0, 1] * (n // 2) + [0] * (n % 2), "locked": [0] * n}
-        if ticked:
+        if second:
             place = {"handler": 10, "task": 70}[lane]
-            beside |= {"tick": [place + each for each in phase], "ticks": [3] * n}
+            beside |= {second: [place + each for each in phase], f"{second}s": [3] * n}
         values |= {f"{lane}:{kind}": np.array(of) for kind, of in beside.items()}
     point = Point("critical/call", {name: v.astype(np.uint32) for name, v in values.items()})
     run = read_run(write_run(path, manifest(STM32F4), [point]))
@@ -68,21 +68,31 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
     assert exact.coverage == "every one of 100 arrival instructions tried"
 
 
-def test_with_ticks_the_pairs_count_and_the_worst_has_its_tick(tmp_path: Path) -> None:
-    result = analyse(run_of(tmp_path / "all", list(range(1, 101)), ticked=True))
+@pytest.mark.parametrize(
+    ("second", "event", "premise"),
+    [
+        ("tick", "a tick", "one interrupt and one tick"),
+        ("request", "another request", "two requests of one interrupt"),
+    ],
+)
+def test_of_pairs_all_count_and_the_worst_has_its_second(
+    second: str, event: str, premise: str, tmp_path: Path
+) -> None:
+    result = analyse(run_of(tmp_path / "all", list(range(1, 101)), second=second))
     exact = result.records[0].structure(Population)
     assert exact is not None and exact.exhaustive
-    assert (exact.pairs, exact.handler.tick, exact.task.tick) == (300, 110, 71)
-    assert exact.coverage == "every one of 300 pairs of an arrival and a tick tried"
-    few = analyse(run_of(tmp_path / "few", list(range(1, 101, 11)), ticked=True))
+    assert (exact.pairs, exact.handler.second, exact.task.second) == (300, 110, 71)
+    assert exact.coverage == f"every one of 300 pairs of an arrival and {event} tried"
+    few = analyse(run_of(tmp_path / "few", list(range(1, 101, 11)), second=second))
     sparse = few.records[0].structure(Population)
     assert sparse is not None
-    assert sparse.coverage == "30 pairs of an arrival and a tick tried, in one instruction of 11"
+    assert sparse.coverage == f"30 pairs of an arrival and {event} tried, in one instruction of 11"
     row = exact.row(result.records[0].unit)["arrivals"]
-    assert (row["pairs"], row["handler"]["worst_tick"], row["task"]["worst_tick"]) == (300, 110, 71)
+    at = [row[lane][f"worst_{second}"] for lane in ("handler", "task")]
+    assert (row["pairs"], *at) == (300, 110, 71)
     table = table_of_arrivals(labelled([result]))
-    assert table is not None and table.columns.count("tick in") == 2
-    assert any("one interrupt and one tick" in note for note in table.notes)
+    assert table is not None and table.columns.count(f"{second} in") == 2
+    assert any(premise in note for note in table.notes)
 
 
 def test_a_curve_keeps_the_most_of_each_cell_and_where_it_was(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ from tests.store.manifests import manifest
 from tests.wire.streams import begin, bench
 
 
-def said(*looks: tuple[float, int], earlier: int = 0, ticks: bool = False) -> list[str]:
+def said(*looks: tuple[float, int], earlier: int = 0, in_pairs: bool = False) -> list[str]:
     """The notes on a sweep of 100,000 arrivals. Of each look: its second, and the tried ones."""
     texts: list[str] = []
-    outlook = Outlook(texts.append, ticks=ticks)
+    outlook = Outlook(texts.append, in_pairs=in_pairs)
     for now, tried in looks:
         outlook.look(Sweep(100_000, tried, earlier), now)
     return texts
@@ -42,7 +42,7 @@ def test_the_first_arrivals_which_take_longest_are_not_its_pace() -> None:
 
 
 def test_a_step_shortens_pairs_by_its_square() -> None:
-    (text,) = said((0.0, 0), (5.0, 100), (10.0, 200), ticks=True)
+    (text,) = said((0.0, 0), (5.0, 100), (10.0, 200), in_pairs=True)
     assert "--step 10 tries one cycle in 10" in text
 
 

@@ -23,7 +23,7 @@ from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import Population
 from kadenz.cli.folders import find_runs
 from kadenz.config import inventory
-from kadenz.config.manifest import ARRIVALS, RecordEntry
+from kadenz.config.manifest import ARRIVALS, SECONDS, RecordEntry
 from kadenz.config.target_name import parse_target
 from kadenz.errors import EXIT_FAILED, UsageError
 from kadenz.lab.execution import default_setup, image_of
@@ -171,33 +171,39 @@ def test_copies_agree_with_runs_from_reset_and_leave_no_trace(target: str, tmp_p
         assert events["low"][events["value"] == scope.END][-1] - begin == rows[phase]["end"]
 
 
-def test_all_ticks_are_in_the_largest_of_each_arrival(tmp_path: Path) -> None:
-    """Against runs from reset: all ticks of two arrivals, and the worst ticks of others."""
+@pytest.mark.parametrize("second", [*SECONDS])
+def test_all_pairs_are_in_the_largest_of_each_arrival(second: str, tmp_path: Path) -> None:
+    """Against runs from reset: all pairs of two arrivals, and the worst pairs of others."""
     bench = Bench(tmp_path, IBEX, f"{GIVE} id=10 samples={SAMPLES} arrivals=1 waiter=1")
     file, step = tmp_path / "arrivals", 96
-    asked = Asked(SAMPLES - 1, step=step, ticks=True)
+    asked = Asked(SAMPLES - 1, step=step, second=second)
     undisturbed = bench.marks()
     assert bench.marks(*asked.arguments(str(file))).tobytes() == undisturbed.tobytes()
-    rows = {int(row["phase"]): row for row in read_arrivals(file).rows}
+    rows = {int(row["phase"]): row for row in read_arrivals(file, second).rows}
     assert set(np.diff(sorted(rows))) == {step}
 
-    def latencies(phase: int, tick: int) -> dict[str, int]:
-        """From reset; none if the sample had ended before the interrupt."""
-        events = bench.marks(*asked.following(phase, tick, "task").arguments(str(file)))
-        request = events["low"][events["value"] == scope.BEGIN][-1] + phase
-        marks = {"handler": scope.HANDLED, "task": scope.RESPONDED}
-        at = {lane: events["low"][events["value"] == mark] for lane, mark in marks.items()}
-        return {lane: int(cycle[0] - request) for lane, cycle in at.items() if cycle.size}
+    def latencies(phase: int, second_at: int) -> dict[str, int]:
+        """From reset; none if the sample had ended before the interrupt, or the line was high and
+        the handler of the request before had begun."""
+        events = bench.marks(*asked.following(phase, second_at, "task").arguments(str(file)))
+        request = at = events["low"][events["value"] == scope.BEGIN][-1] + phase
+        values = {}
+        for lane, mark in {"handler": scope.HANDLED, "task": scope.RESPONDED}.items():
+            behind = events["low"][(events["value"] == mark) & (events["low"] > at)]
+            if behind.size:
+                at = behind[0]
+                values[lane] = int(at - request)
+        return values if len(values) == len(ARRIVALS) else {}
 
-    first, second, *_, last = sorted(rows)
-    for phase in (second, last):
-        tried = [latencies(phase, tick) for tick in range(1, phase + 900, step)]
+    first, early, *_, last = sorted(rows)
+    for phase in (early, last):
+        tried = [latencies(phase, at) for at in range(1, phase + 1500, step)]
         for lane in ARRIVALS:
             assert max(each[lane] for each in tried if each) == rows[phase][lane]
     for lane in ARRIVALS:
         _, latest = max((row[lane], phase) for phase, row in rows.items())
         for row in (rows[first], rows[latest]):
-            assert latencies(int(row["phase"]), int(row[f"{lane}:tick"]))[lane] == row[lane]
+            assert latencies(int(row["phase"]), int(row[f"{lane}:second"]))[lane] == row[lane]
 
 
 def test_a_service_that_looks_at_the_time_is_tried_at_each(
@@ -205,14 +211,16 @@ def test_a_service_that_looks_at_the_time_is_tried_at_each(
 ) -> None:
     """`--why` fails where a run from reset takes longer or shorter than the copy."""
     lab_with(tmp_path, "looks_at_time.c", monkeypatch)
-    (run,) = worst(tmp_path / "runs", "own/looks-at-time", "--target", IBEX, "--tick", "--why")
+    (run,) = worst(
+        tmp_path / "runs", "own/looks-at-time", "--target", IBEX, "--with", "tick", "--why"
+    )
     exact = population(run, "own/looks-at-time")
     assert exact.pairs > exact.tried and exact.exhaustive
     assert exact.handler.max > 500  # it waits for the time with interrupts off
 
 
 def test_a_service_with_a_tick_has_no_pairs(tmp_path: Path) -> None:
-    (run,) = worst(tmp_path, "critical/sleep", "--target", IBEX, "--tick")
+    (run,) = worst(tmp_path, "critical/sleep", "--target", IBEX, "--with", "tick")
     record = record_of(run, "critical/sleep")
     assert record.status == "n/a" and "a tick of the kernel comes in its sample" in record.reason
 
@@ -372,7 +380,7 @@ def test_a_bench_that_is_killed_leaves_a_run_that_can_be_read(left: int, tmp_pat
     killer = threading.Thread(target=wait_for, args=[lambda: ended.is_set() or kill_bench(left)])
     killer.start()
     answer = kadenz(
-        *("worst", "critical/thread-join", "--tick", "--fresh", "--target", IBEX),
+        *("worst", "critical/thread-join", "--with", "tick", "--fresh", "--target", IBEX),
         *("--output", str(tmp_path)),
     )
     ended.set()

@@ -51,7 +51,7 @@ def finished_sweep(bench: Bench, asked: Asked) -> tuple[bytes, Sweep]:
     return file.read_bytes(), sweep
 
 
-SWEEPS = [Asked(SAMPLES - 1), Asked(SAMPLES - 1, step=16, ticks=True)]
+SWEEPS = [Asked(SAMPLES - 1), Asked(SAMPLES - 1, step=16, second="tick")]
 
 
 @pytest.mark.parametrize("asked", SWEEPS, ids=["arrivals", "pairs"])
@@ -62,7 +62,7 @@ def test_a_sweep_that_was_stopped_twice_ends_as_one_that_was_not(
     bench.marks(*asked.arguments(str(tmp_path / "whole")))
     whole = (tmp_path / "whole").read_bytes()
     cut = stopped_sweep(bench, asked, by=signal.SIGTERM)
-    assert 0 < len(cut) < len(whole) or asked.ticks
+    assert 0 < len(cut) < len(whole) or asked.second
     stopped_sweep(bench, asked, by=signal.SIGKILL, share=0.6)
     rows, sweep = finished_sweep(bench, asked)
     assert rows == whole and sweep.earlier >= 0.6 * sweep.planned
@@ -139,7 +139,7 @@ def test_the_same_call_goes_on_behind_the_tried_arrivals(
 ) -> None:
     """The bench is killed; what it tried is in the store, and the record of the next call has the
     samples of an execution that nobody stopped."""
-    call = (GIVE, *WAITER, "--target", IBEX, "--tick", "--step", "16")
+    call = (GIVE, *WAITER, "--target", IBEX, "--with", "tick", "--step", "16")
     monkeypatch.setenv("KADENZ_STORE", str(tmp_path / "another store"))
     (whole,) = worst(tmp_path / "whole", *call)
     store = tmp_path / "store"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kadenz.config.manifest import SECONDS
 from kadenz.errors import TargetFailed
 from kadenz.targets.arrivals import Asked, Lost, Sweep, read_arrivals, read_sweep
 
@@ -19,10 +20,10 @@ TRIED = struct.Struct("=8sIIQQQ")
 
 
 def row(
-    phase: int, state: int = WHOLE, *, handled: int = 1, responded: int = 1, ticks: int = 0
+    phase: int, state: int = WHOLE, *, handled: int = 1, responded: int = 1, seconds: int = 0
 ) -> tuple[int, ...]:
-    lanes = [(cycles, 7 * bool(ticks), 0x80000100 + phase, 1, 0) for cycles in (120, 500)]
-    head = phase, state, 0x80000200 + phase, 1300, handled, responded, ticks
+    lanes = [(cycles, 7 * bool(seconds), 0x80000100 + phase, 1, 0) for cycles in (120, 500)]
+    head = phase, state, 0x80000200 + phase, 1300, handled, responded, seconds
     return (*head, *lanes[0], *lanes[1])
 
 
@@ -57,6 +58,8 @@ def test_an_arrival_that_is_served_twice_is_found(tmp_path: Path) -> None:
     rows = [row(1), row(2, handled=2), row(3, responded=2)]
     assert read_arrivals(written(tmp_path, rows)).repeated == [2, 3]
     assert read_arrivals(written(tmp_path, [row(1)])).repeated == []
+    twice = [row(1), row(2, handled=2), row(3, handled=3), row(4, responded=2)]
+    assert read_arrivals(written(tmp_path, twice), "request").repeated == [3, 4]
 
 
 def test_arrivals_after_too_many_without_an_end_are_counted(tmp_path: Path) -> None:
@@ -85,14 +88,15 @@ def test_another_file_is_refused(change: dict[str, object], says: str, tmp_path:
         read_arrivals(file)
 
 
-def test_with_ticks_each_lane_has_the_tick_that_made_it_latest(tmp_path: Path) -> None:
+@pytest.mark.parametrize("second", [*SECONDS])
+def test_of_pairs_each_lane_has_the_second_that_made_it_latest(second: str, tmp_path: Path) -> None:
     plain = read_arrivals(written(tmp_path, [row(1)]))
     assert plain.kinds == ("phase", "pc", "masked", "locked") and not plain.has_tick
-    seen = read_arrivals(written(tmp_path, [row(1, ticks=9), row(2, ticks=8)]))
-    assert seen.kinds == ("phase", "pc", "masked", "locked", "tick", "ticks")
+    seen = read_arrivals(written(tmp_path, [row(1, seconds=9), row(2, seconds=8)]), second)
+    assert seen.kinds == ("phase", "pc", "masked", "locked", second, f"{second}s")
     assert seen.values("task").tolist() == [500, 500]
-    assert seen.values("task", "tick").tolist() == [7, 7]
-    assert seen.values("handler", "ticks").tolist() == [9, 8]
+    assert seen.values("task", second).tolist() == [7, 7]
+    assert seen.values("handler", f"{second}s").tolist() == [9, 8]
     assert seen.values("handler", "pc").tolist() == [0x80000101, 0x80000102]
     assert read_arrivals(written(tmp_path, [], extent=3)).has_tick
 
@@ -116,13 +120,13 @@ def test_the_bench_is_asked_for_what_differs() -> None:
         *("--arrival-step", "5"),
         *("--arrival-lock", "0x80001000"),
     ]
-    assert Asked(0, ticks=True).arguments("a")[4:] == ["--arrival-ticks", "1"]
+    assert Asked(0, second="tick").arguments("a")[4:] == ["--arrival-second", "tick"]
     assert Asked(3).arguments("a", "b")[4:] == ["--arrivals-tried", "b"]
     assert "--arrivals-tried" not in Asked(3).following(40, 7, "task").arguments("a", "b")
-    followed = Asked(2, ticks=True).following(40, 7, "task").arguments("a")
+    followed = Asked(2, second="tick").following(40, 7, "task").arguments("a")
     assert followed[-6:] == [
         *("--arrival-only", "40"),
-        *("--arrival-tick", "7"),
+        *("--arrival-second-at", "7"),
         *("--arrival-until", "4"),
     ]
 

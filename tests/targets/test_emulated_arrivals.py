@@ -157,9 +157,9 @@ def test_a_board_without_an_interrupt_is_refused(monkeypatch: pytest.MonkeyPatch
         arrivals.check_arrivals(TargetName("freertos", "stm32f4", "emulated"), "scope")
 
 
-@pytest.mark.parametrize("option", ["--tick", "--why"])
+@pytest.mark.parametrize("option", ["--with tick", "--with request", "--why"])
 def test_what_needs_an_earlier_state_is_refused(option: str, tmp_path: Path) -> None:
-    answer = kadenz("worst", GIVE, option, "--target", ARM, "--output", str(tmp_path))
+    answer = kadenz("worst", GIVE, *option.split(), "--target", ARM, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError) and option in answer.exception.message
     assert not list(tmp_path.iterdir())
 

@@ -22,19 +22,23 @@ constexpr std::uint32_t MOST_LOST = 8;
  * has no room for them. */
 constexpr int EXIT_FORK = 2, EXIT_ROWS = 3, EXIT_FULL = 4;
 
+/* What else comes, before an arrival or behind it: a tick of the kernel, or another request of the
+ * same line. */
+enum Second : std::uint32_t { NONE, TICK, REQUEST };
+
 /* Which arrivals are tried, and how. */
 struct Asked {
-    std::uint64_t sample = 0;    /* from 0: which BEGIN */
-    std::uint64_t step = 1;      /* cycles between two arrivals */
-    std::uint32_t lock = 0;      /* address of a word that rows show */
-    bool ticks = false;          /* with a tick in each cycle, too */
-    std::uint64_t only = 0;      /* this arrival alone, and in the machine itself; 0: all */
-    std::uint64_t only_tick = 0; /* with a tick in this cycle; 0: without */
+    std::uint64_t sample = 0;      /* from 0: which BEGIN */
+    std::uint64_t step = 1;        /* cycles between two arrivals */
+    std::uint32_t lock = 0;        /* address of a word that rows show */
+    Second second = NONE;          /* with this in each cycle, too */
+    std::uint64_t only = 0;        /* this arrival alone, and in the machine itself; 0: all */
+    std::uint64_t only_second = 0; /* with the second in this cycle; 0: without */
 
     bool operator==(const Asked &other) const
     {
         return sample == other.sample && step == other.step && lock == other.lock &&
-               ticks == other.ticks && only == other.only && only_tick == other.only_tick;
+               second == other.second && only == other.only && only_second == other.only_second;
     }
 };
 
@@ -45,16 +49,16 @@ struct Met {
     std::uint32_t locked; /* the word that was named */
 };
 
-/* Of one mark: the most cycles from the request, over all ticks; the tick with which they came, in
+/* Of one mark: the most cycles from the request, over all seconds; that with which they came, in
  * cycles after BEGIN, 0 without one; and what the arrival met then. */
 struct Latency {
-    std::uint32_t cycles, tick;
+    std::uint32_t cycles, second;
     Met met;
 
-    /* The larger one; of two that are equal, that with the earlier tick. */
+    /* The larger one; of two that are equal, that with the earlier second. */
     void add(const Latency &other)
     {
-        if (other.cycles > cycles || (other.cycles == cycles && other.tick < tick)) {
+        if (other.cycles > cycles || (other.cycles == cycles && other.second < second)) {
             *this = other;
         }
     }
@@ -66,12 +70,12 @@ struct Arrival {
     std::uint32_t phase; /* cycles after BEGIN in which the line rises, from 1 on */
     std::uint32_t state; /* enum State */
     std::uint32_t last;  /* where the core was last, if it came to no end; before a crash */
-    std::uint32_t end;   /* cycles from BEGIN to END; 0 with ticks */
-    std::uint32_t handled, responded; /* how often, until all have come; with ticks at most */
-    std::uint32_t ticks;              /* that were tried with it */
+    std::uint32_t end;   /* cycles from BEGIN to END; 0 with seconds */
+    std::uint32_t handled, responded; /* how often, until all have come; of pairs the most */
+    std::uint32_t seconds;            /* that were tried with it */
     Latency handler, task;
 
-    /* Of another tick, or of another process. */
+    /* Of another second, or of another process. */
     void add(const Arrival &other);
 };
 

@@ -108,7 +108,7 @@ void Arrivals::step(const std::function<bool()> &stopped)
         cycles_ = mark.cycle - begin_;
         whole_ = true;
         tried_.head().planned = planned_;
-        if (asked_.ticks && simulation_.machine().deadline() != deadline_) {
+        if (asked_.second == TICK && simulation_.machine().deadline() != deadline_) {
             tried_.head().has_tick = 1;
         }
         wait(stopped);
@@ -120,7 +120,12 @@ void Arrivals::raise_only(std::uint64_t phase)
     if (phase == asked_.only) {
         simulation_.request();
     }
-    if (phase == asked_.only_tick) {
+    if (phase != asked_.only_second) {
+        return;
+    }
+    if (asked_.second == REQUEST) {
+        simulation_.machine().raise(0); /* no profile begins at it */
+    } else {
         (void)simulation_.machine().tick();
     }
 }
@@ -283,9 +288,9 @@ void Arrivals::close(std::FILE *file)
         }
     }
     if (whole_ && tried_.head().lost >= MOST_LOST) {
-        extent = GIVEN_UP; /* with ticks, perhaps of fewer arrivals */
+        extent = GIVEN_UP; /* of pairs, perhaps of fewer arrivals */
     }
-    if (asked_.ticks && whole_ && tried_.head().has_tick != 0) {
+    if (whole_ && tried_.head().has_tick != 0) {
         extent = HAS_TICK;
         all.clear();
     }
@@ -294,7 +299,7 @@ void Arrivals::close(std::FILE *file)
     put(file, HEADER_BYTES, 4);
     put(file, sizeof(Arrival), 4);
     put(file, extent, 4);
-    put(file, asked_.ticks ? std::max(cycles_, tried_.head().longest.load()) : cycles_, 8);
+    put(file, asked_.second != NONE ? std::max(cycles_, tried_.head().longest.load()) : cycles_, 8);
     put(file, asked_.step, 8);
     std::fwrite(all.data(), sizeof(Arrival), all.size(), file);
 }

@@ -3,8 +3,9 @@
  * One sample with an interrupt in every cycle of it: before each cycle the machine's state is kept,
  * the software interrupt is raised, the machine runs on until the sample's end and until the
  * handler and the thread that it wakes have begun, and goes back to the state that was kept. With a
- * tick as well, all pairs are tried (attempts.hpp). The suite's half is suite/core/arrivals.c. A
- * single arrival can also be raised in the machine itself: its marks are in the trace then.
+ * tick or another request as well, all pairs are tried (attempts.hpp). The suite's half is
+ * suite/core/arrivals.c. A single arrival can also be raised in the machine itself: its marks are
+ * in the trace then.
  *
  * Processes of their own do this, one for each processor, while the simulation waits at the end of
  * the sample. Each of them runs through the whole sample, and takes the cycles that no other one

@@ -15,7 +15,7 @@ namespace
  * state. */
 constexpr std::size_t NEAR = 4;
 
-/* States that are remembered, of some 50 bytes each; one arrival adds those of its ticks. */
+/* States that are remembered, of some 50 bytes each; one arrival adds those of its seconds. */
 constexpr std::size_t MOST_KNOWN = 2'000'000;
 
 /* Two numbers of 64 bits for some bytes: the first of a multiplicative hash, the other one is
@@ -44,7 +44,7 @@ void Ends::note(Mark mark)
 {
     if (mark.value == HANDLED && handled++ == 0) {
         handler = mark.cycle;
-    } else if (mark.value == RESPONDED && responded++ == 0) {
+    } else if (mark.value == RESPONDED && handled != 0 && responded++ == 0) {
         task = mark.cycle;
     } else if (mark.value == END && end == 0) {
         end = mark.cycle;
@@ -67,9 +67,9 @@ void Attempts::now()
     const std::uint64_t phase = simulation_.machine().now() - begin_;
     rows_.clear();
     lost_ = 0;
-    if (asked_.ticks) {
+    if (asked_.second != NONE) {
         follow(INTERRUPT);
-        follow(TICK);
+        follow(OTHER);
     } else {
         const Last last = raise_last(INTERRUPT, Ends());
         enter(last.cycle, begin_, last, last.met);
@@ -92,6 +92,10 @@ bool Attempts::raise(Kind kind)
         simulation_.request();
         return true;
     }
+    if (asked_.second == REQUEST) {
+        machine.raise(0);
+        return true;
+    }
     deadline_ = machine.deadline();
     tick_at_ = machine.now();
     looks_ = machine.looks();
@@ -110,6 +114,7 @@ bool Attempts::is_over(Kind first, const Ends &ends) const
 void Attempts::follow(Kind first)
 {
     Machine &machine = simulation_.machine();
+    const Kind second = first == INTERRUPT ? OTHER : INTERRUPT;
     const Met met = this->met();
     const std::uint64_t deadline = machine.deadline();
     Line line;
@@ -121,8 +126,12 @@ void Attempts::follow(Kind first)
     Ends ends;
     while (raised && !is_over(first, ends)) {
         const std::uint64_t now = machine.now();
-        if ((first == INTERRUPT || now > line.from) && (now - begin_ - 1u) % asked_.step == 0) {
-            line.seconds.push_back(raise_last(first == INTERRUPT ? TICK : INTERRUPT, ends));
+        /* A request is none while the line is high. */
+        const bool can_come =
+            asked_.second == TICK ? first == INTERRUPT || now > line.from : !machine.requested();
+        if (can_come && (now - begin_ - 1u) % asked_.step == 0) {
+            /* Marks before an arrival are another one's. */
+            line.seconds.push_back(raise_last(second, first == INTERRUPT ? ends : Ends()));
         }
         if (machine.finished() || now - line.from > MOST_CYCLES ||
             shared_.lost + lost_ >= MOST_LOST || shared_.has_tick != 0) {
@@ -130,7 +139,7 @@ void Attempts::follow(Kind first)
         }
         simulation_.step();
         ends.note(simulation_.marked());
-        if (first == INTERRUPT && machine.deadline() != deadline) {
+        if (asked_.second == TICK && first == INTERRUPT && machine.deadline() != deadline) {
             shared_.has_tick = 1;
         }
         if (waits) {
@@ -175,7 +184,7 @@ Attempts::Last Attempts::raise_last(Kind kind, const Ends &before)
         last.pc = simulation_.core(0).pc();
         lost_++;
     }
-    if (asked_.ticks) {
+    if (asked_.second == TICK) {
         check_time();
     }
     simulation_.back(inner_);
@@ -184,7 +193,7 @@ Attempts::Last Attempts::raise_last(Kind kind, const Ends &before)
 
 bool Attempts::are_all(const Ends &ends) const
 {
-    return ends.handled != 0 && ends.responded != 0 && (asked_.ticks || ends.end != 0);
+    return ends.handled != 0 && ends.responded != 0 && (asked_.second != NONE || ends.end != 0);
 }
 
 /* To the last mark. False: it did not come. */
@@ -206,7 +215,8 @@ bool Attempts::run(Ends &ends, std::uint64_t request)
         ends.note(simulation_.marked());
         if (waits) {
             waits = !fall.came();
-            const Digest state = digest();
+            Digest state = digest();
+            state.core ^= ends.handled == 0 ? 0 : HANDLED; /* which mark is next decides as well */
             if ((passed.size() < NEAR || !waits) && look_up(ends, state)) {
                 break;
             }
@@ -275,20 +285,20 @@ void Attempts::account(Kind first, const Line &line, Met met)
     }
 }
 
-void Attempts::enter(std::uint64_t interrupt, std::uint64_t tick, const Last &last, Met met)
+void Attempts::enter(std::uint64_t interrupt, std::uint64_t second, const Last &last, Met met)
 {
     const Ends &ends = last.ends;
     Arrival row = {};
     row.phase = static_cast<std::uint32_t>(interrupt - begin_);
-    row.ticks = asked_.ticks ? 1u : 0u;
+    row.seconds = asked_.second != NONE ? 1u : 0u;
     row.state = last.ended ? Arrival::WHOLE : Arrival::UNENDED;
     row.last = last.pc;
     if (last.ended) {
-        const auto moment = static_cast<std::uint32_t>(tick - begin_);
+        const auto moment = static_cast<std::uint32_t>(second - begin_);
         const auto cycles = [](std::uint64_t from, std::uint64_t to) {
             return static_cast<std::uint32_t>(to - from);
         };
-        row.end = asked_.ticks ? 0 : cycles(begin_, ends.end);
+        row.end = asked_.second != NONE ? 0 : cycles(begin_, ends.end);
         row.handled = ends.handled;
         row.responded = ends.responded;
         row.handler = {cycles(interrupt, ends.handler), moment, met};

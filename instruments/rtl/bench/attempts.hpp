@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What comes of an interrupt in a cycle: alone, to the end of the sample, or with a tick of the
- * kernel in each cycle that can matter. The machine is where one of them may come first. It comes,
- * and from then on the other one is tried in every cycle, each in a state that is kept before: a
- * tick until the thread has begun, an interrupt until the sample has ended.
+ * What comes of an interrupt in a cycle: alone, to the end of the sample, or with a second one in
+ * each cycle that can matter, a tick of the kernel or another request of its line. The machine is
+ * where one of them may come first. It comes, and from then on the other one is tried in every
+ * cycle, each in a state that is kept before: the second until the thread has begun, the interrupt
+ * until the sample has ended. Of two requests each is the interrupt once; a line that is still high
+ * has none.
  *
  * Most of them meet the same state soon: while a core takes no interrupt, it makes no difference in
  * which cycle one came. So the state of the whole machine is compared, by a digest of 128 bits, in
@@ -25,7 +27,8 @@
 namespace kadenz
 {
 
-/* First marks, in cycles of the machine, and how often they came. */
+/* First marks, in cycles of the machine, and how often they came; the thread's only behind the
+ * handler's. */
 struct Ends {
     std::uint64_t handler = 0, task = 0, end = 0;
     std::uint32_t handled = 0, responded = 0;
@@ -39,11 +42,11 @@ class Attempts
     /* Of the process `number` of those that share `tried`. */
     Attempts(Simulation &simulation, const Asked &asked, std::uint64_t begin, Tried &tried,
              unsigned number);
-    /* An interrupt now; or all pairs of one and a tick, whose first one comes now. */
+    /* An interrupt now; or all pairs of one and a second, whose first one comes now. */
     void now();
 
   private:
-    enum Kind : unsigned { INTERRUPT, TICK };
+    enum Kind : unsigned { INTERRUPT, OTHER };
 
     struct Digest {
         std::uint64_t core = 0, machine = 0;
@@ -106,7 +109,7 @@ class Attempts
     bool raise(Kind kind);
     bool is_over(Kind first, const Ends &ends) const;
     void account(Kind first, const Line &line, Met met);
-    void enter(std::uint64_t interrupt, std::uint64_t tick, const Last &last, Met met);
+    void enter(std::uint64_t interrupt, std::uint64_t second, const Last &last, Met met);
     Digest digest();
     void check_time();
 

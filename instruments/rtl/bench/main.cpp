@@ -9,7 +9,8 @@
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
 //         [--arrivals FILE [--arrivals-tried FILE] [--arrival-sample N] [--arrival-step N]
 //         [--arrival-lock A]
-//          [--arrival-ticks 1] [--arrival-only N [--arrival-tick N] [--arrival-until MARK]]]
+//         [--arrival-second tick|request]
+//         [--arrival-only N [--arrival-second-at N] [--arrival-until MARK]]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
@@ -206,15 +207,23 @@ Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
     return paths;
 }
 
+Second second_of(const std::string &name)
+{
+    if (name != "" && name != "tick" && name != "request") {
+        throw std::runtime_error("--arrival-second " + name + ": expected tick or request");
+    }
+    return name == "tick" ? TICK : name == "request" ? REQUEST : NONE;
+}
+
 Asked arrivals_of(const Arguments &arguments)
 {
     Asked asked;
     asked.sample = option(arguments, "arrival-sample", 0);
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
-    asked.ticks = option(arguments, "arrival-ticks", 0) != 0;
+    asked.second = second_of(text(arguments, "arrival-second"));
     asked.only = option(arguments, "arrival-only", 0);
-    asked.only_tick = option(arguments, "arrival-tick", 0);
+    asked.only_second = option(arguments, "arrival-second-at", 0);
     if (arguments.count("watch") == 0) {
         throw std::runtime_error("--arrivals: with --watch");
     }

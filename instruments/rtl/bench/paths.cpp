@@ -10,7 +10,8 @@ namespace
 
 enum Chunk : std::uint32_t { TOKEN = 1, PIECE, BEGIN, PATH, END, LAST };
 enum Kind : std::uint32_t { RUN = 1, STORE = 0x10, STATE = 0x20 };
-constexpr std::uint32_t MARK_BEGIN = 1, MARK_END = 2; /* suite/include/kadenz/clock.h */
+constexpr std::uint32_t MARK_BEGIN = 1, MARK_END = 2,
+                        MARK_HANDLED = 3; /* suite/include/kadenz/clock.h */
 constexpr std::uint32_t VERSION = 1, HEADER_BYTES = 32;
 constexpr std::uint32_t MIE = 0x8; /* of mstatus */
 /* A piece ends where its first token comes again, unless it is too short. */
@@ -60,11 +61,12 @@ bool Paths::opens(std::uint32_t mark) const
 
 bool Paths::closes(std::uint32_t mark) const
 {
-    return mark == (until_ == 0 ? static_cast<std::uint32_t>(MARK_END) : until_);
+    return until_ == 0 ? mark == MARK_END : mark == until_ && handled_;
 }
 
 void Paths::marked(std::uint32_t mark, std::uint64_t cycle)
 {
+    handled_ = handled_ || mark == MARK_HANDLED;
     if (mark == MARK_BEGIN || closes(mark)) {
         mark_ = mark;
         mark_cycle_ = cycle;
@@ -75,6 +77,7 @@ void Paths::requested(std::uint64_t cycle)
 {
     request_ = cycle;
     waiting_ = true;
+    handled_ = false; /* by it: of another request before */
 }
 
 void Paths::stored(std::uint32_t address, std::uint32_t value)

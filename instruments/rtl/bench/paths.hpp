@@ -75,6 +75,7 @@ class Paths
     std::uint32_t until_ = 0;               /* the mark after a request; 0: regions have BEGINs */
     std::uint64_t request_ = 0, delay_ = 0; /* cycles from a mark to the retirement of its store */
     bool waiting_ = false;                  /* nothing has retired since the request */
+    bool handled_ = false;                  /* the handler has begun since */
     std::uint64_t instructions_ = 0, last_ = 0, slept_ = 0;
     bool state_known_ = false, interrupts_on_ = false;
 };

@@ -123,7 +123,7 @@ void Arrival::add(const Arrival &other)
     }
     handled = std::max(handled, other.handled);
     responded = std::max(responded, other.responded);
-    ticks += other.ticks;
+    seconds += other.seconds;
     handler.add(other.handler);
     task.add(other.task);
 }
@@ -229,7 +229,7 @@ void Tried::take_up()
         return;
     }
     for (unsigned number = 0; number < processes_; number++) {
-        if (asked_.ticks && head_->enters[number] != 0) {
+        if (asked_.second != NONE && head_->enters[number] != 0) {
             drop(number);
         }
         head_->enters[number] = 0;

@@ -3,7 +3,7 @@
  * What processes have tried of a sample, in memory that all of them share. With a file it outlives
  * them: a bench that begins with the file of one that was ended, or killed, tries the rest.
  *
- * Each process has rows, since an arrival with ticks is put together from the attempts of many
+ * Each process has rows, since an arrival with others is put together from the attempts of many
  * cycles. An attempt's rows are entered at its end, and its cycle then has an owner. Of a process
  * that was killed while it entered rows, all rows are dropped, and its cycles tried once more.
  *

@@ -16,12 +16,11 @@ import numpy.typing as npt
 
 from kadenz.analysis.structures import Show, Structure
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import ARRIVAL, ARRIVALS, TICKED, LaneEntry, RecordEntry
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, SECONDS, LaneEntry, RecordEntry
 from kadenz.store import Run
 
 HANDLER, TASK = ARRIVALS
 _PHASE, _PC, _MASKED, _LOCKED = ARRIVAL
-_TICK, _TICKS = TICKED
 _ADDRESS = re.compile("0x[0-9a-f]{1,16}")
 
 _CELLS = 2000  # of a curve, at most
@@ -32,30 +31,35 @@ EXHAUSTIVE = (
     f"Exhaustive for one interrupt, {_THIS}. No bound for other states, longer lists, a second "
     "interrupt, or silicon"
 )
-EXHAUSTIVE_WITH_TICKS = (
-    f"Exhaustive for one interrupt and one tick of the kernel, {_THIS}. Each value is the largest "
-    "over all ticks. No bound for other states, longer lists, a third interrupt, or silicon"
-)
+EXHAUSTIVE_WITH = {
+    second: f"Exhaustive for {events}, {_THIS}. Each value is the largest over all {second}s. No "
+    "bound for other states, longer lists, a third interrupt, or silicon"
+    for second, events in {
+        "tick": "one interrupt and one tick of the kernel",
+        "request": "two requests of one interrupt",
+    }.items()
+}
+_WITH = {"tick": "a tick", "request": "another request"}
 
 
 @dataclass(frozen=True)
 class Extremes:
     """Ticks from the request to a first statement, over all arrivals that were tried: the least,
     the median and the most; the cycle of the arrival with the most, what it interrupted, and the
-    cycle of the tick with which it came, 0 without ticks."""
+    cycle of the second one with which it came, 0 without."""
 
     min: float
     median: float
     max: float
     phase: int
     function: str
-    tick: int
+    second: int
 
-    def row(self, unit: Unit) -> dict[str, Any]:
+    def row(self, unit: Unit, second: str) -> dict[str, Any]:
         """In the unit of figures."""
         figures = {name: unit.figure(getattr(self, name)) for name in ("min", "median", "max")}
         where = {"worst_cycle": self.phase, "worst_in": self.function}
-        return figures | where | ({"worst_tick": self.tick} if self.tick else {})
+        return figures | where | ({f"worst_{second}": self.second} if second else {})
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,7 @@ class Population(Structure):
     asleep: int
     lost: int
     untried: int
+    second: str  # with which each was tried: "tick", "request", or ""
     pairs: int
     handler: Extremes
     task: Extremes
@@ -138,7 +143,10 @@ class Population(Structure):
     def row(self, unit: Unit) -> dict[str, Any]:
         counts = {name: getattr(self, name) for name in _COUNTS}
         counts |= {"pairs": self.pairs} if self.pairs else {}
-        ends = {HANDLER: self.handler.row(unit), TASK: self.task.row(unit)}
+        ends = {
+            name: end.row(unit, self.second)
+            for name, end in ((HANDLER, self.handler), (TASK, self.task))
+        }
         return {"arrivals": counts | ends}
 
     def sentence(self, show: Show, unit: str) -> str:
@@ -147,14 +155,15 @@ class Population(Structure):
     @property
     def premise(self) -> str:
         """For what its figures are exact, and for what not."""
-        return EXHAUSTIVE_WITH_TICKS if self.pairs else EXHAUSTIVE
+        return EXHAUSTIVE_WITH.get(self.second, EXHAUSTIVE)
 
     def status(self, show: Show) -> str:
         """The sentence of one service, without its unit."""
+        with_second = _WITH.get(self.second, "")
         ends = "; ".join(
             f"{name} {show(end.min)} … {show(end.max)}, worst at {self.moment} {end.phase:,}"
             + (f" in `{end.function}`" if end.function else "")
-            + (f" with a tick at {self.moment} {end.tick:,}" if end.tick else "")
+            + (f" with {with_second} at {self.moment} {end.second:,}" if with_second else "")
             for name, end in ((HANDLER, self.handler), (TASK, self.task))
         )
         return f"{self.coverage}: {ends}"
@@ -162,9 +171,9 @@ class Population(Structure):
     @property
     def coverage(self) -> str:
         """Which arrivals were tried, and which not."""
-        if self.pairs:
+        if self.second:
             each = "every one of " if self.exhaustive else ""
-            said = f"{each}{self.pairs:,} pairs of an arrival and a tick tried"
+            said = f"{each}{self.pairs:,} pairs of an arrival and {_WITH[self.second]} tried"
             said += f", in one {self.moment} of {self.step}" if self.step > 1 else ""
         elif self.step == 0:
             said = f"one arrival {self.moment} tried"
@@ -195,14 +204,17 @@ class Population(Structure):
         step = int(steps.min()) if steps.size else 0
         lost = lanes[0].missed
         planned = (int(phase[-1]) - 1) // step + 1 if step else 1
-        ends = [_extremes(values[name], values, entry.functions) for name, values in of.items()]
+        second = cls.second_of(entry, lanes[1])
+        at, count = SECONDS.get(second, ("", ""))
+        ends = [_extremes(values[name], values, at, entry.functions) for name, values in of.items()]
         return cls(
             tried=phase.size,
             step=step,
             asleep=max(0, planned - phase.size - lost),
             lost=lost,
             untried=lanes[0].not_measured,
-            pairs=int(arrivals[_TICKS].sum(dtype=np.int64)) if _TICKS in arrivals else 0,
+            second=second,
+            pairs=int(arrivals[count].sum(dtype=np.int64)) if second else 0,
             handler=ends[0],
             task=ends[1],
             curve=Curve.of(arrivals, entry.functions),
@@ -214,9 +226,10 @@ class Population(Structure):
         return lane in (_lanes(entry) or ())
 
     @classmethod
-    def has_ticks(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
-        """Whether each arrival was tried with ticks of the kernel."""
-        return _TICKS in entry.companions(lane)
+    def second_of(cls, entry: RecordEntry, lane: LaneEntry) -> str:
+        """What each arrival was tried with in every cycle, a key of SECONDS; "" for nothing."""
+        kinds = entry.companions(lane).keys()
+        return next((second for second, of in SECONDS.items() if {*of} <= kinds), "")
 
     @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
@@ -234,6 +247,7 @@ def _values(run: Run, entry: RecordEntry, lane: LaneEntry) -> dict[str, npt.NDAr
 def _extremes(
     latency: npt.NDArray[Any],
     values: Mapping[str, npt.NDArray[Any]],
+    second: str,
     functions: Mapping[str, str],
 ) -> Extremes:
     worst = int(latency.argmax())
@@ -243,7 +257,7 @@ def _extremes(
         float(latency.max()),
         int(values[_PHASE][worst]),
         function_at(functions, int(values[_PC][worst])),
-        int(values[_TICK][worst]) if _TICK in values else 0,
+        int(values[second][worst]) if second else 0,
     )
 
 

@@ -99,7 +99,7 @@ class _Follower:
     def _view(self, name: ViewName, lane: str, row: np.void) -> ViewEntry | None:
         """One arrival, executed from reset; None if the user stopped the run."""
         phase = int(row["phase"])
-        target = self._target(self._asked.following(phase, int(row[f"{lane}:tick"]), lane))
+        target = self._target(self._asked.following(phase, int(row[f"{lane}:second"]), lane))
         try:
             target.open(plan_text([self._point]))
             while target.read(_POLL_S) is not None:

@@ -66,14 +66,14 @@ def _tried() -> Sequence[Files]:
     files: list[Files] = []
     for extent in range(6):
         with scratch() as folder:
-            rows = [row(1, ticks=extent), row(2, 2), row(4, responded=2)]
+            rows = [row(1, seconds=extent), row(2, 2), row(4, responded=2)]
             files.append({"arrivals": written(folder, rows, extent=extent).read_bytes()})
     return files
 
 
 def _arrivals(given: Path, _: Path) -> None:
     """What a session asks of it. Nothing in it tells how far a sweep is."""
-    seen = read_arrivals(given / "arrivals")
+    seen = read_arrivals(given / "arrivals", "tick")
     assert seen.planned >= 0 and seen.untried >= 0 and isinstance(seen.flaw, str)
     assert set(seen.repeated) <= set(seen.rows["phase"].tolist())
     assert all(seen.values("task", kind).size == seen.rows.size for kind in seen.kinds)
