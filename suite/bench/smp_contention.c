@@ -2,46 +2,28 @@
  *
  * smp/contention: what a kernel call costs while another core makes calls as well. A thread on
  * core_a makes one call after the other that neither waits nor switches: it gives a semaphore and
- * takes it back, or sends an item and receives it. A thread on core_b does the same, with a pause
- * of `pause_us` between two of its calls, which sets the rate:
+ * takes it back, or sends an item and receives it. A thread on core_b does what `other_core` says
+ * (contender.h), with a pause of `pause_us` between two of its turns, which sets the rate. At which
+ * moment of the call its turns come is left to chance: smp/offset sweeps it.
  *
- *   none   core_b has nothing to do: the cost alone
- *   loop   a thread works there without the kernel: the effect of a second core on the memory
- *   own    it calls the kernel on an object of its own: the kernel's common locks
- *   same   it uses the very same object
- *
- * The companions of a sample are the calls that the other core finished since the sample before,
+ * The companions of a sample are the turns that the other core finished since the sample before,
  * and the ticks of the clock since then: their sums give the actual rate.
  */
 #include "kadenz/bench.h"
 
 #include "kadenz/suite.h"
 
-#include "kadenz/carries.h"
+#include "contender.h"
 #include "kadenz/pair.h"
-#include "kadenz/placement.h"
 #include "loop_speed.h"
-#include "vocabulary.h"
 
 #define RANK_HIGH (KDZ_RANK_MAIN - 1u)
-#define SIZE_MAX_BYTES 64u
-/* Of the loop between two counts. A core that stores to a line without a pause can block the reads
- * of another core forever: on the coherent VexRiscv cluster it does. */
-#define WORK_TURNS 64u
-/* Items of both cores in one channel, and counts in one semaphore. */
-#define DEPTH 2u
-
-#define ROW(ident, name) name,
-static const char *const calls[] = {"semaphore", KDZ_CHANNELS(ROW)};
-#define SEMAPHORE 0u
-enum { NONE, LOOP, OWN, SAME, OTHERS };
-static const char *const others[OTHERS] = {"none", "loop", "own", "same"};
 
 enum { CALL, SIZE_BYTES, OTHER, PAUSE_US, RANK, CORE_A, CORE_B, PARAMS };
 static const struct kdz_param params[PARAMS] = {
-    [CALL] = {"call", SEMAPHORE, 0, sizeof calls / sizeof calls[0] - 1u, calls},
-    [SIZE_BYTES] = {"size_bytes", 4, 4, SIZE_MAX_BYTES},
-    [OTHER] = {"other_core", OWN, 0, OTHERS - 1u, others},
+    [CALL] = {"call", KDZ_CONTENDER_SEMAPHORE, 0, KDZ_CONTENDER_CALLS - 1u, kdz_contender_calls},
+    [SIZE_BYTES] = {"size_bytes", 4, 4, KDZ_CONTENDER_SIZE_MAX},
+    [OTHER] = {"other_core", KDZ_CONTENDER_OWN, 0, KDZ_CONTENDER_WORKS - 1u, kdz_contender_works},
     [PAUSE_US] = {"pause_us", 0, 0, 100000},
     [RANK] = {"rank", 8, 1, RANK_HIGH},
     [CORE_A] = {"core_a", 0, 0, KDZ_ANY_CORE - 1u},
@@ -51,35 +33,17 @@ static const struct kdz_param params[PARAMS] = {
 static const char *const companions[] = {"other-calls", "since"};
 #define COMPANIONS (sizeof companions / sizeof companions[0])
 
-/* The calls of one core. */
-struct caller {
-    const struct kdz_channel_ops *ops; /* NULL: the semaphore */
-    kdz_handle object;
-    uint32_t bytes;
-    volatile uint32_t failed;
-    _Alignas(8) uint8_t sent[SIZE_MAX_BYTES];
-    _Alignas(8) uint8_t received[SIZE_MAX_BYTES];
-} KDZ_APART;
-
 static struct {
-    struct caller own;
-    struct caller other;
-    uint32_t how;
     uint32_t pause_turns;
     volatile bool end;
     volatile uint32_t turns; /* of the other core, calls where it calls */
     volatile uint32_t started;
-} c;
+} KDZ_APART c;
 
-static bool call(struct caller *caller)
+static bool call(void)
 {
-    if (caller->ops == NULL) {
-        return kdz_sem_give(caller->object) == KDZ_OK &&
-               kdz_sem_take(caller->object, KDZ_FOREVER) == KDZ_OK;
-    }
-    return caller->ops->send(caller->object, caller->sent, caller->bytes, KDZ_FOREVER) == KDZ_OK &&
-           caller->ops->receive(caller->object, caller->received, caller->bytes, KDZ_FOREVER) ==
-               KDZ_OK;
+    return kdz_contender_put(&kdz_contenders.measured) &&
+           kdz_contender_get(&kdz_contenders.measured);
 }
 
 /* ---- the other core ----------------------------------------------------------------------------
@@ -89,11 +53,7 @@ static void disturb(void *unused)
     (void)unused;
     c.started = 1;
     while (!c.end) {
-        if (c.how == LOOP) {
-            kdz_arch_loop(WORK_TURNS);
-        } else {
-            c.other.failed += call(&c.other) ? 0u : 1u;
-        }
+        kdz_contender_turn();
         c.turns++;
         if (c.pause_turns != 0) {
             kdz_arch_loop(c.pause_turns);
@@ -106,7 +66,7 @@ static void disturb(void *unused)
 static uint32_t once(kdz_time *began, bool *passed)
 {
     const kdz_time begin = kdz_stamp(KDZ_BEGIN);
-    *passed = call(&c.own);
+    *passed = call();
     const kdz_time end = kdz_stamp(KDZ_END);
 
     *began = begin;
@@ -117,10 +77,11 @@ static void measured(void *arg)
 {
     struct kdz_point *point = (struct kdz_point *)arg;
     struct kdz_record *record = &point->record;
+    const bool alone = kdz_contenders.work == KDZ_CONTENDER_NONE;
     kdz_time before = 0;
     uint32_t turns_before = 0;
 
-    kdz_prove(record, c.how == NONE || kdz_quietly_until(&c.started, 1),
+    kdz_prove(record, alone || kdz_quietly_until(&c.started, 1),
               "the thread on the other core did not start");
     (void)once(&before, &(bool){false});
     turns_before = c.turns;
@@ -142,8 +103,9 @@ static void measured(void *arg)
             turns_before = c.turns;
         }
     }
-    kdz_prove(record, c.how == NONE || c.turns != 0, "the other core made no turn");
-    kdz_prove(record, c.other.failed == 0, "a call of the other core returned an error");
+    kdz_prove(record, alone || c.turns != 0, "the other core made no turn");
+    kdz_prove(record, kdz_contenders.other.failed == 0,
+              "a call of the other core returned an error");
     c.end = true;
 }
 
@@ -158,57 +120,14 @@ static void shape(const struct kdz_point *point, struct kdz_shape *shape)
     }
 }
 
-static kdz_status create(struct kdz_point *point, struct caller *caller)
-{
-    const uint32_t which = KDZ_PARAM(point, CALL);
-    kdz_status status;
-
-    caller->ops = NULL;
-    caller->failed = 0;
-    caller->bytes = KDZ_PARAM(point, SIZE_BYTES);
-    if (which == SEMAPHORE) {
-        caller->object = kdz_sem_create(KDZ_SEM_COUNTING, DEPTH, 0);
-    } else {
-        status = kdz_need(&point->record, calls[which]);
-        if (status == KDZ_OK) {
-            status = kdz_carries(kdz_mechanism(calls[which]), caller->bytes, &point->record);
-        }
-        if (status != KDZ_OK) {
-            return status;
-        }
-        caller->ops = kdz_mechanism(calls[which])->channel;
-        caller->object = caller->ops->create(caller->bytes, DEPTH);
-    }
-    return caller->object < 0 ? (kdz_status)caller->object : KDZ_OK;
-}
-
 static kdz_status setup(struct kdz_point *point)
 {
-    kdz_status status = kdz_two_cores(&point->record);
-
-    c.own.object = c.other.object = KDZ_FAILED;
-    c.other.failed = c.turns = c.started = 0;
+    c.turns = c.started = 0;
     c.end = false;
-    c.how = KDZ_PARAM(point, OTHER);
     c.pause_turns = kdz_loop_turns(KDZ_PARAM(point, PAUSE_US));
-    status = status == KDZ_OK ? kdz_need(&point->record, "affinity") : status;
-    if (status != KDZ_OK) {
-        return status;
-    }
-    if (!kdz_side_by_side(KDZ_PARAM(point, CORE_A), KDZ_PARAM(point, CORE_B))) {
-        point->record.proof.reason = "core_a and core_b are one core: no calls would overlap";
-        return KDZ_INVALID;
-    }
-    status = create(point, &c.own);
-    if (status == KDZ_OK && c.how == OWN) {
-        status = create(point, &c.other);
-    }
-    if (status == KDZ_OK && c.how == SAME) {
-        c.other.ops = c.own.ops;
-        c.other.bytes = c.own.bytes;
-        c.other.object = c.own.object;
-    }
-    return status;
+    kdz_contenders.work = KDZ_PARAM(point, OTHER);
+    return kdz_contenders_create(point, KDZ_PARAM(point, CALL), KDZ_PARAM(point, SIZE_BYTES),
+                                 KDZ_PARAM(point, CORE_A), KDZ_PARAM(point, CORE_B));
 }
 
 static void measure(struct kdz_point *point)
@@ -217,32 +136,17 @@ static void measure(struct kdz_point *point)
     const struct kdz_party first = {"other", disturb, rank, (uint8_t)KDZ_PARAM(point, CORE_B)};
     const struct kdz_party second = {"measured", measured, rank, (uint8_t)KDZ_PARAM(point, CORE_A)};
 
-    if (c.how == NONE) {
+    if (kdz_contenders.work == KDZ_CONTENDER_NONE) {
         kdz_party_run(point, &second);
     } else {
         kdz_pair_run(point, &first, &second);
     }
 }
 
-static void destroy(const struct caller *caller)
-{
-    if (caller->object < 0) {
-        return;
-    }
-    if (caller->ops == NULL) {
-        kdz_sem_destroy(caller->object);
-    } else {
-        caller->ops->destroy(caller->object);
-    }
-}
-
 static void teardown(struct kdz_point *point)
 {
     (void)point;
-    if (c.how != SAME) {
-        destroy(&c.other);
-    }
-    destroy(&c.own);
+    kdz_contenders_destroy();
 }
 
 static const struct kdz_bench smp_contention = {

@@ -36,6 +36,7 @@ _CONTENTION = "smp/contention"
 _OTHERS = {
     "none": "nothing",
     "loop": "a loop without the kernel",
+    "memory": "a loop with memory of its own",
     "own": "an object of its own",
     "same": "the same object",
 }
