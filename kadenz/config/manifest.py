@@ -32,6 +32,9 @@ SCHEDULE = ("release", "sent")
 READINGS = ("encoder",)
 # Companions of samples that the scope takes where it sees caches: lines that came into them.
 MISSES = ("icache-misses", "dcache-misses")
+# Companions of a call beside another core: ticks until the call began, and until the other core
+# began to work, from when both moments were chosen.
+OFFSET = ("begin", "other-begin")
 # Lanes of a record with an interrupt in every cycle of a sample: ticks from the request to the
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")

@@ -16,6 +16,7 @@ from kadenz.config.manifest import (
     CUT_OFF,
     INTERVAL,
     MISSES,
+    OFFSET,
     LaneEntry,
     Number,
     ProofEntry,
@@ -49,6 +50,7 @@ COMPANION_UNITS = {
     "cpu": "cpu",  # its number, as Linux counts
     "begin-core": "core",  # from 0: of the thread that took the sample's first stamp, or slept
     "end-core": "core",  # of the one that took its last
+    **dict.fromkeys(OFFSET, "ticks"),  # of the clock, since both moments were chosen
     "since": "ticks",  # of the clock, since the previous sample began
     "step": "step",  # of an experiment, from its baseline
     "window": "ticks",  # of the run's clock: how long a probe lasts

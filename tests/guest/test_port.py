@@ -58,6 +58,7 @@ ACROSS = [
     "smp/clocks samples=10",
     "smp/wake-up samples=3 other_core=busy",
     "smp/contention samples=20 other_core=loop",
+    "smp/offset samples=50",
     "inversion/mutex samples=3 core_high=1",
     f"{CYCLIC} migrate=watch",
     f"{CYCLIC} migrate=move",

@@ -33,6 +33,12 @@ ACROSS = (
     "smp/contention samples=20000 other_core=loop",
     "smp/contention samples=20000 other_core=own call=pipe pause_us=5",
     "smp/contention samples=20000 other_core=same",
+    "smp/contention samples=20000 other_core=memory",
+    "smp/offset samples=500 other_core=none",
+    "smp/offset samples=500 other_core=loop",
+    "smp/offset samples=500 other_core=memory",
+    "smp/offset samples=500 other_core=own call=pipe size_bytes=60 before=6000 behind=3000",
+    "smp/offset samples=500 other_core=same",
     # The middle thread works from before the lock on: it is not to finish when that comes late.
     "inversion/mutex samples=10 period_us=30000 core_high=1 middle_us=20000",
     "inversion/mutex samples=10 period_us=3000 core_high=1 inheritance=0",
@@ -54,7 +60,12 @@ def test_every_point_across_two_cores_measures_and_proves(run: Run) -> None:
         if point.startswith("smp/wake-up"):
             assert set(said.lane(record, ":begin-core")) == {0}
             assert set(said.lane(record, ":end-core")) == {1}
-        if "other_core=own" in point or "other_core=same" in point:
+        if point.startswith("smp/offset") and "none" not in point:
+            begin, other = (said.lane(record, f":{kind}") for kind in ("begin", "other-begin"))
+            # A thread that is taken away begins late, on each side.
+            offsets = other.astype(np.int64) - begin
+            assert np.percentile(offsets, 5) < 0 < np.percentile(offsets, 95)
+        elif "other_core=own" in point or "other_core=same" in point:
             assert said.lane(record, ":other-calls").sum() > 0
             assert (said.lane(record, ":since")[1:] > 0).all()
     held = next(i for i, point in enumerate(ACROSS) if "other_core=above" in point)

@@ -89,6 +89,8 @@ REGIONS = [
         [STAMP, "kdz_sem_take", "kdz_sem_give", STAMP],
     ),
     ("thread_metric_memory", "lead_samples", [STAMP, INDIRECT, INDIRECT, STAMP]),
+    ("smp_offset", "time_give", [STAMP, "kdz_sem_give", STAMP]),
+    ("smp_offset", "time_send", [STAMP, INDIRECT, STAMP]),
     ("inversion", "ask", [STAMP, "kdz_mutex_lock", STAMP]),
     ("inversion", "ask_plain", [STAMP, INDIRECT, STAMP]),
 ]
