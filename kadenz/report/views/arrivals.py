@@ -9,7 +9,8 @@ from kadenz.analysis.results import RecordResult
 from kadenz.analysis.structures.population import Population
 from kadenz.report import labels
 from kadenz.report.sections import Block, Fold, Picture, Section, Text
-from kadenz.report.svg.arrivals import NARROW, WIDTH, arrivals_picture
+from kadenz.report.svg.arrivals import arrivals_picture
+from kadenz.report.svg.curves import NARROW, WIDTH
 from kadenz.report.svg.panel import Caption, Plot
 from kadenz.report.views import Report
 from kadenz.report.worst import service_of, table_of_arrivals, tables_of_states
