@@ -14,6 +14,7 @@ display. A figure that cannot be computed is missing, and `gaps` gives the reaso
     batches         (batch - empty loop) / iterations
     breakdown       where a task set misses its first deadline
     tick_split      samples with a tick of the kernel, and the others
+    offsets         a call over the moment at which another core begins to work
     counted         operations counted in windows of time
     differences     configuration differences between runs
     comparing       two sides of runs, compared point by point
