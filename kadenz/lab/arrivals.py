@@ -18,6 +18,12 @@ _LONG_S = 300.0  # a sweep with more of it left is said to be long
 _WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
 
 _SECONDS = {"tick": "a tick", "request": "another request"}
+# What there is to sweep on a target of several cores.
+_BESIDE = (
+    "Or sweep a call against another core: kadenz run smp/offset --target {name} "
+    "--set samples=4002 --set other_core=none,loop,memory,own,same"
+)
+
 FURTHER = 16384  # every other one, at most, has an arrival; those behind the last one have none
 
 
@@ -112,10 +118,14 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
     why = f"has {board.cores} cores" if board.cores > 1 else "needs the instrument `scope`"
     if emulated is not None and not raised:
         why = "has no `interrupt` in the tier `emulated` of its board.toml"
+    remedy = (
+        "Name a simulated core, or a board of the tier `emulated`: --target freertos/ibex@rtl, "
+        "--target freertos/stm32f4@emulated"
+    )
+    if board.cores > 1:
+        remedy += f". {_BESIDE.format(name=name)}"
     raise UsageError(
-        f"{name}: an interrupt cannot be tried in every cycle: it {why}",
-        remedy="Name a simulated core, or a board of the tier `emulated`: --target "
-        "freertos/ibex@rtl, --target freertos/stm32f4@emulated",
+        f"{name}: an interrupt cannot be tried in every cycle: it {why}", remedy=remedy
     )
 
 

@@ -36,6 +36,7 @@ from kadenz.targets.base import plan_page
 from kadenz.targets.rtl import machine_arguments
 from kadenz.targets.scope_plugin import marker_address
 from tests.rtl.test_cores import IBEX, VEXRISCV, kadenz
+from tests.rtl.test_two_cores import IBEX_2
 from tests.rtos.images import freertos
 from tests.waiting import wait_for
 
@@ -283,9 +284,10 @@ def test_a_service_that_uses_the_interrupt_itself_is_not_applicable(tmp_path: Pa
 
 
 def test_a_target_of_two_cores_is_refused(tmp_path: Path) -> None:
-    answer = kadenz("worst", GIVE, "--target", "freertos/ibex2@rtl", "--output", str(tmp_path))
+    answer = kadenz("worst", GIVE, "--target", IBEX_2, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError)
     assert "it has 2 cores" in answer.exception.message and IBEX in answer.exception.remedy
+    assert f"kadenz run smp/offset --target {IBEX_2} " in answer.exception.remedy
 
 
 def test_arrivals_without_an_end_are_named_and_the_others_stand(
