@@ -70,6 +70,9 @@ period_us = 1000
 name = "smp/contention"
 samples = 20
 [[benchmark]]
+name = "smp/offset"
+samples = 20
+[[benchmark]]
 name = "smp/clocks"
 samples = 3
 """
@@ -165,7 +168,7 @@ def test_a_kernel_that_ignores_the_core_of_a_thread_gives_no_figure(
     target = plant("unbound", "kdz_thread_create", tmp_path, monkeypatch, tier=limit)
     run = faulty_run(tmp_path, PLACED.replace(IBEX_2, target))
     placed = [entry for entry in run.manifest.records if not entry.bench.startswith("clock/")]
-    assert len(placed) == 8
+    assert len(placed) == 9
     for record in placed:
         verdict = (record.status, record.reason)
         assert verdict == ("invalid", "a task ran on another core than its own"), record.bench
