@@ -68,7 +68,7 @@ kdz_status kdz_critical_setup(struct kdz_point *point, const struct kdz_critical
     c.over = false;
     c.woken = 0;
     c.item = 1;
-    if (kdz_clock()->on_target) {
+    if (kdz_clock()->on_target && !KDZ_STAMP_ARMS) {
         point->record.proof.reason = "the scope alone sees the sections of a call: kadenz profile "
                                      "critical";
         return KDZ_UNSUPPORTED;

@@ -3,6 +3,8 @@
 
 #include "text.h"
 
+#include "kadenz/arming.h"
+
 #define INTERRUPT "interrupt"
 /* After each record, and before the 1,000 s of a timer of critical/: where a kernel keeps time-outs
  * in order, its walk to that one passes all sleepers. */
@@ -173,6 +175,12 @@ kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint8_t threads[KDZ
     if (status != KDZ_OK) {
         return status;
     }
+    if (KDZ_STAMP_ARMS) {
+        status = kdz_arming_begin(point);
+        if (status != KDZ_OK) {
+            return status;
+        }
+    }
     arrivals.connected = true;
     return kdz_irq_connect(handle);
 }
@@ -181,6 +189,9 @@ kdz_status kdz_arrivals_end(struct kdz_point *point)
 {
     kdz_status status;
 
+    if (KDZ_STAMP_ARMS) {
+        kdz_arming_end();
+    }
     if (arrivals.connected) {
         (void)kdz_irq_connect(NULL);
         arrivals.connected = false;

@@ -4,6 +4,8 @@
 #include "msgpack.h"
 #include "text.h"
 
+#include "kadenz/device.h"
+
 /* A frame that cannot be sent is a fault of the suite. */
 static void send(enum kdz_frame_type type, kdz_body body, const void *context)
 {
@@ -178,9 +180,14 @@ static void begin_body(struct kdz_sink *sink, const void *context)
     const struct begin_context *told = context;
     const struct kdz_point *point = told->point;
     const uint8_t params = point->bench != NULL ? point->bench->param_count : 0;
+    const struct kdz_device *device = KDZ_STAMP_ARMS ? kdz_board_device() : NULL;
     uint32_t ranks = 0;
 
-    kdz_pack_map(sink, 8);
+    kdz_pack_map(sink, device != NULL ? 10 : 8);
+    if (device != NULL) {
+        kdz_pack_text_at(sink, "device", device->name);
+        kdz_pack_uint_at(sink, "device_ticks", device->clock_ticks);
+    }
     kdz_pack_uint_at(sink, "record", point->record.id);
     kdz_pack_text_at(sink, "bench", told->name);
     kdz_pack_uint_at(sink, "planned", point->samples);

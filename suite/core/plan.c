@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "kadenz/arming.h"
+
 struct word {
     const char *first;
     size_t length;
@@ -112,6 +114,8 @@ bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_benc
 #define SEEN_SAMPLES (1u << (KDZ_PARAMS_MAX + 1))
 #define SEEN_ARRIVALS (1u << (KDZ_PARAMS_MAX + 2))
 #define SEEN_STATE (1u << (KDZ_PARAMS_MAX + 3)) /* the first one */
+#define SEEN_AFTER (1u << (KDZ_PARAMS_MAX + 6))
+#define SEEN_STEP (1u << (KDZ_PARAMS_MAX + 7))
 
 static bool number_in(struct kdz_plan_line *out, struct word pair, struct word digits,
                       const uint32_t bounds[2], uint32_t *value)
@@ -165,6 +169,21 @@ static bool take_param(struct kdz_plan_line *out, struct kdz_point *point, struc
                      &point->value[i]);
 }
 
+/* The number of core/arrivals.c that a key names, where stamps arm a timer; NULL if it names none.
+ */
+static uint32_t *arming_of(struct word key, uint32_t *bit)
+{
+    if (kdz_text_is(key.first, key.length, "arrivals.after")) {
+        *bit = SEEN_AFTER;
+        return &kdz_arming.undisturbed;
+    }
+    if (kdz_text_is(key.first, key.length, "arrivals.step")) {
+        *bit = SEEN_STEP;
+        return &kdz_arming.step;
+    }
+    return NULL;
+}
+
 /* The threads of the state that a key names; NULL if it names none. */
 static uint8_t *threads_of(struct kdz_plan_line *out, struct word key)
 {
@@ -193,6 +212,7 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     struct word key = {pair.first, 0};
     struct word given;
     uint8_t *threads;
+    uint32_t *arming;
     uint32_t value = 0;
     uint32_t bit = 0;
     bool taken = true;
@@ -205,6 +225,7 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
     }
     given = (struct word){pair.first + key.length + 1, pair.length - key.length - 1};
     threads = threads_of(out, key);
+    arming = KDZ_STAMP_ARMS ? arming_of(key, &bit) : NULL;
     if (kdz_text_is(key.first, key.length, "id")) {
         bit = SEEN_ID;
         taken = number_in(out, pair, given, ids, &value);
@@ -217,6 +238,8 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         bit = SEEN_ARRIVALS;
         taken = number_in(out, pair, given, switches, &value);
         out->arrivals = taken && value != 0;
+    } else if (arming != NULL) {
+        taken = number_in(out, pair, given, counts, arming);
     } else if (threads != NULL) {
         bit = SEEN_STATE << (threads - out->threads);
         taken = number_in(out, pair, given, state, &value);
@@ -283,6 +306,9 @@ void kdz_plan_read(const char *line, const struct kdz_benches *benches, struct k
     out->name_length = name.length;
     out->reason[0] = '\0';
     out->arrivals = false;
+    if (KDZ_STAMP_ARMS) {
+        kdz_arming = (struct kdz_arming)KDZ_ARMING_INITIAL;
+    }
     for (size_t i = 0; i < KDZ_STATES; i++) {
         out->threads[i] = 0;
     }

@@ -3,6 +3,7 @@
  * HELLO, the plan's lines in their order, DONE.
  */
 #include "arrivals.h"
+#include "kadenz/arming.h"
 #include "kadenz/conformance.h"
 #include "kadenz/suite.h"
 #include "message.h"
@@ -106,6 +107,9 @@ static void close_and_send_verdict(void)
     }
     kdz_message_end(&point.record, verdict.status, verdict.reason);
     session.records++;
+    if (KDZ_STAMP_ARMS) {
+        kdz_arming_close();
+    }
 }
 
 /* Why set-up failed, from whoever knows most: the benchmark, which leaves it as the proof's reason,
@@ -165,6 +169,9 @@ static void run_point(void)
     }
     if (!kdz_clock()->on_target && !shape.counts) {
         shape.companion_count = 0; /* no sample is sent, and nothing that goes with one */
+    }
+    if (KDZ_STAMP_ARMS && parsed.arrivals) {
+        kdz_arming_shape(&shape);
     }
     no_room = kdz_record_open(&point.record, point.id, &shape, point.samples, kdz_board_storage());
     kdz_message_begin(&point, bench->name);

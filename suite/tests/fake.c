@@ -15,6 +15,7 @@ const char *fake_denied;
 size_t fake_capacity;
 kdz_time fake_now;
 uint32_t fake_mark;
+uint32_t fake_tick;
 
 static uint32_t storage[8];
 static jmp_buf halted;
@@ -30,6 +31,7 @@ void fake_reset(void)
     fake_capacity = sizeof storage / sizeof storage[0];
     fake_now = 0;
     fake_mark = 0;
+    fake_tick = 7;
 }
 
 int fake_halts(void (*call)(void))
@@ -145,7 +147,7 @@ uint32_t kdz_tick_hz(void)
 
 uint32_t kdz_tick_now(void)
 {
-    return 7;
+    return fake_tick;
 }
 
 kdz_status kdz_delay_until(uint32_t *wake, uint32_t period_ticks)

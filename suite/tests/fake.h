@@ -27,6 +27,7 @@ extern const char *fake_typed;           /* what kdz_console_read gives */
 extern struct kdz_clock fake_clock;
 extern const char *fake_denied; /* why the mechanism "flags" cannot be had; NULL: it can */
 extern size_t fake_capacity;    /* of the storage, at most 8 */
+extern uint32_t fake_tick;      /* kdz_tick_now */
 
 /* Silent console, the golden frames' identity, storage of 8 values. */
 void fake_reset(void);

@@ -3,7 +3,8 @@
  * The clock of a run. The instrument chosen when the image is built gives <kdz_stamp.h>:
  *
  *   counter                a counter of the target, in arch/<arch>/counter or boards/linux/include
- *   ftrace, pins, records  the counter, and what instruments/<name> does beside it
+ *   ftrace, pins, records,
+ *   timer                  the counter, and what instruments/<name> does beside it
  *   scope                  a store to `kdz_scope_marker`; the time is taken outside the target
  *
  * It defines, all inline and without a branch:
@@ -29,6 +30,12 @@
 #define KDZ_MARK_RECORD_CLOSE 0x00020000u
 
 #include <kdz_stamp.h>
+
+/* 1 where BEGIN arms a timer of the board (arming.h). A constant: no other image has a branch for
+ * it. */
+#ifndef KDZ_STAMP_ARMS
+#define KDZ_STAMP_ARMS 0
+#endif
 
 struct kdz_clock {
     const char *name; /* "mcycle", "dwt", "tim2", "clock_monotonic", "scope" */
