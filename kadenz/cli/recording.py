@@ -165,7 +165,9 @@ def record(
     with stoppable() as stop, display_of(asked.as_json) as display:
         results = measured(requests, output, display, stop)
     names = [name for request in requests for name in request.targets]
-    kept = all(name.tier == "rtl" and not own_image(name) for name in names)
+    kept = "counter" not in instruments and all(
+        name.tier == "rtl" and not own_image(name) for name in names
+    )
     if arrivals and stop.is_set() and kept and not asked.conditions.get("image"):
         _say_that_it_goes_on()
     return Recorded(results, stop.is_set())

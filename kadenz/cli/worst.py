@@ -16,6 +16,7 @@ from kadenz.lab.states import OPTION, states_of
 
 if TYPE_CHECKING:
     from kadenz.analysis import RunResult
+    from kadenz.config.manifest import Instrument
 
 _SAMPLES = 4  # the last one is tried: caches are warm
 
@@ -29,11 +30,18 @@ _SAMPLES = 4  # the last one is tried: caches are warm
 @simulated_core_options
 @declared(OPTION, "States of the kernel")
 @click.option(
+    "--instrument",
+    type=click.Choice(["scope", "counter"]),
+    help="scope: the simulator raises the interrupt. counter: a timer of the board does. "
+    "Default: scope where a target has it.",
+)
+@click.option(
     "--step",
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Try one cycle in STEP: for a service of a million cycles.",
+    help="Try one cycle in STEP, with a timer of the board one of its ticks in STEP: for a long "
+    "service.",
 )
 @click.option(
     "--with",
@@ -48,7 +56,12 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     help="Follow the worst arrival and a typical one, function by function.",
 )
 def worst(
-    step: int, second: str | None, why: bool, state: Mapping[str, Sequence[str]], **values: Any
+    instrument: Instrument | None,
+    step: int,
+    second: str | None,
+    why: bool,
+    state: Mapping[str, Sequence[str]],
+    **values: Any,
 ) -> int:
     """Find the worst moment at which an interrupt can arrive in a SERVICE: every cycle is tried.
 
@@ -56,7 +69,8 @@ def worst(
     state of the simulated core is kept; it gets the interrupt, runs until the handler and the
     thread that it wakes have begun, and goes back. In QEMU every instruction is an arrival, each in
     a sample of its own. The run keeps one value for each arrival, with its cycle, what it
-    interrupted, and whether interrupts were off or the scheduler locked.
+    interrupted, and whether interrupts were off or the scheduler locked. On a real board, and with
+    `--instrument counter`, a timer of the board raises the interrupt, one tick later each time.
 
     \b
     kadenz worst critical/semaphore-give --target freertos/ibex@rtl
@@ -70,6 +84,7 @@ def worst(
         --state waking=0,1,2,4,8
     kadenz worst critical/semaphore-give --set waiter=1 \\
         --target freertos/ibex@rtl --with tick
+    kadenz worst critical/semaphore-give --target freertos/stm32f4@board
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
@@ -83,7 +98,7 @@ def worst(
     asked = Asked.of(values)
     recorded = record(
         asked,
-        {"scope": asked.targets},
+        _by_instrument(asked.targets, instrument),
         defaults={"samples": [_SAMPLES]},
         profiled=why,
         arriving=Arriving(0, step=step, second=second or ""),
@@ -103,6 +118,21 @@ def worst(
     if why:
         _write_why(results, shown=not asked.as_json)
     return recorded.exit_code()
+
+
+def _by_instrument(
+    targets: Sequence[str], instrument: Instrument | None
+) -> dict[Instrument, list[str]]:
+    """The targets of the instrument that was asked for, or of those that see their arrivals."""
+    from kadenz.config.target_name import parse_target
+    from kadenz.lab.arrivals import instrument_of
+
+    if instrument is not None or not targets:
+        return {instrument or "scope": list(targets)}
+    by: dict[Instrument, list[str]] = {}
+    for target in targets:
+        by.setdefault(instrument_of(parse_target(target)), []).append(target)
+    return by
 
 
 def _write_why(results: Sequence[RunResult], *, shown: bool) -> None:

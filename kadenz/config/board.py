@@ -280,4 +280,6 @@ class Board(FileModel, kw_only=True, frozen=True):
     instruments: tuple[Literal["counter", "scope", "pins", "ftrace"], ...] = ("counter",)
     # The compiler's names: the chip's own first, then subsets that images can be built for.
     instruction_sets: tuple[str, ...] = ()
+    # A timer that raises the suite's interrupt by itself (kadenz/device.h). Empty: none.
+    timer: str = ""
     notes: str = ""  # notes for readers of this board's results

@@ -45,6 +45,7 @@ SECONDS = {"tick": ("tick", "ticks"), "request": ("request", "requests")}
 # Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
 # they do.
 ARRIVING = "arrivals"
+STEP = "step"  # of arrivals by a timer of the board, in its ticks
 STATES = ("sleepers", "waking", "ready")
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.
@@ -321,6 +322,15 @@ CUT_OFF = "the run stopped before this record ended"
 KILLED = "the lab was killed while measuring"
 
 
+class RaisedEntry(Model):
+    """Who raised the arrivals of a record: a timer of the board, later each time by `step`."""
+
+    by: str  # the timer: "line", "tim5"
+    resolution: Some  # ticks of the run's clock in a tick of the timer
+    step: Some  # ticks of the timer
+    exact: bool  # each phase was tried, once, and files alone decide the figures
+
+
 class RecordEntry(Model):
     """One benchmark point inside a run."""
 
@@ -346,6 +356,7 @@ class RecordEntry(Model):
     defaults: Params = {}
     # Names by address, "0x80000458", of functions in which values of the unit "address" lie.
     functions: dict[str, str] = {}
+    raised: RaisedEntry | None = None  # None: no arrivals, or raised from outside
     # None in a file from before benchmarks declared it.
     declared: Nature | None = msgspec.field(default=None, name="nature")
 

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kadenz.config import inventory
-from kadenz.config.manifest import ARRIVALS, ARRIVING, ConditionEntry
+from kadenz.config.board import Board
+from kadenz.config.manifest import ARRIVALS, ARRIVING, STEP, ConditionEntry, Instrument
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
@@ -37,17 +38,27 @@ class EveryArrival(Condition):
     def entries(self) -> tuple[ConditionEntry, ...]:
         """Kind `arrivals`: in the image a thread waits that no other run has; then the state."""
         step = self.asked.step
+        if self.asked.by_timer:
+            by = ConditionEntry(
+                kind=ARRIVING,
+                value="by a timer of the board",
+                label="arrivals by a timer",
+                usual="none",
+            )
+            apart = ConditionEntry(kind=STEP, value=str(step), usual="1")
+            return by, apart, *self._states
         each = "every cycle" if step == 1 else f"one cycle in {step}"
         label = "every arrival" if step == 1 else f"one arrival in {step}"
         value = f"{each} of sample {self.asked.sample + 1}"
         if self.asked.second:
             second = _SECONDS[self.asked.second]
             label, value = f"{label} and {self.asked.second}", f"{value}, with {second} in {each}"
-        held = (
-            ConditionEntry(kind=name, value=str(threads), usual="0")
-            for name, threads in self.asked.state
-        )
-        return ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none"), *held
+        return ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none"), *self._states
+
+    @property
+    def _states(self) -> Iterator[ConditionEntry]:
+        for name, threads in self.asked.state:
+            yield ConditionEntry(kind=name, value=str(threads), usual="0")
 
     @property
     def suffix(self) -> str:
@@ -111,6 +122,9 @@ def _about(seconds: float) -> str:
 def check_arrivals(name: TargetName, instrument: str) -> None:
     """UsageError for a target where nobody can raise an interrupt at a moment that is chosen."""
     board = inventory.board(name.board)
+    if instrument == "counter":
+        _check_timer(name, board)
+        return
     emulated = board.tier.emulated if name.tier == "emulated" else None
     raised = name.tier == "rtl" or (emulated is not None and emulated.interrupt is not None)
     if raised and board.cores == 1 and instrument == "scope":
@@ -129,22 +143,54 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
     )
 
 
-def check_following(name: TargetName, asked: Sequence[Asked], profiled: bool) -> None:
+def instrument_of(name: TargetName) -> Instrument:
+    """What sees the arrivals of a target: the scope where something outside raises them, else the
+    counter, and a timer of the board raises them."""
+    board = inventory.board(name.board)
+    return (
+        "scope" if name.tier in ("rtl", "emulated") and "scope" in board.instruments else "counter"
+    )
+
+
+def _check_timer(name: TargetName, board: Board) -> None:
+    """UsageError for a target whose board has no timer that raises the interrupt by itself."""
+    rust = bool(name.kernel) and inventory.in_rust(name.kernel)
+    if name.tier in ("rtl", "emulated", "board") and board.timer and board.cores == 1 and not rust:
+        return
+    why = "has no `timer` in its board.toml"
+    if rust:
+        why = "takes its stamps in Rust, which arm no timer"
+    elif board.timer:
+        why = f"has {board.cores} cores" if board.cores > 1 else f"has the tier {name.tier}"
+    raise UsageError(
+        f"{name}: an interrupt cannot arrive at a moment that is chosen: it {why}",
+        remedy="Give its board a timer that raises the interrupt "
+        "(docs/how-to/add-a-board.md#a-timer-that-interrupts), or name a simulated core or a board "
+        "in QEMU: --target freertos/ibex@rtl, --target freertos/stm32f4@emulated",
+    )
+
+
+def check_following(
+    name: TargetName, instrument: str, asked: Sequence[Asked], profiled: bool
+) -> None:
     """UsageError for what needs a machine that goes back to an earlier state, which QEMU does not:
     an arrival with a second one in every cycle, and one that is followed afterwards."""
     seconds = [each.second for each in asked if each.second]
-    if name.tier == "rtl" or not (profiled or seconds):
+    is_kept = name.tier == "rtl" and instrument == "scope"
+    if is_kept or not (profiled or seconds):
         return
     option = "--why" if profiled else f"--with {seconds[0]}"
     raise UsageError(
-        f"{name}: {option} needs a simulated core, whose state is kept before each arrival",
+        f"{name}: {option} needs a simulated core, whose state is kept before each arrival"
+        + (", and the instrument `scope`" if name.tier == "rtl" else ""),
         remedy=f"Leave {option} out, or name one: --target freertos/ibex@rtl",
     )
 
 
-def further_samples(name: TargetName) -> int:
-    """How many samples follow those that have no arrival: in QEMU, each has one."""
-    return FURTHER if name.tier == "emulated" else 0
+def further_samples(name: TargetName, asked: Asked) -> int:
+    """How many samples follow those that have no arrival: in QEMU, and where a timer of the board
+    raises it, each arrival has one."""
+    return FURTHER if name.tier == "emulated" or asked.by_timer else 0
 
 
 def functions_of(arrivals: Arrivals, elf: Elf) -> dict[str, str]:

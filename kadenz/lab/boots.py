@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kadenz.config.board import GuestProgram
-from kadenz.config.manifest import RecordEntry
+from kadenz.config.manifest import REPEATABLE, RecordEntry
 from kadenz.errors import KadenzError, TargetFailed, WireDamaged
 from kadenz.host.tracefs import traced
 from kadenz.lab.ahead import Ahead, Executions
@@ -55,6 +55,9 @@ class Boots:
         self._session.scope_kinds = scope_kinds(job.name, job.instrument)
         arriving = job.setup.arriving
         self._session.in_pairs = arriving is not None and bool(arriving.second)
+        if arriving is not None and arriving.by_timer:
+            self._session.timed = arriving
+            self._session.counted = job.name.tier in REPEATABLE
         self._session.functions = lambda arrivals: functions_of(arrivals, job.image.elf)
 
     def measure(self) -> str:

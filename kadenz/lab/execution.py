@@ -47,12 +47,12 @@ def image_of(
     if rtl is not None and server is not None and server.simulated_jtag:
         rtl_core.build(rtl.core, rtl_core.BY_JTAG)
     if setup.image is not None:
-        return given_image(name, setup.image, marks_of(instrument))
+        return given_image(name, setup.image, marks_of(instrument, setup))
     if setup.guest is not None:
         return guest_image(name, setup.guest, extra_bench, setup.program)
     return build_image(
         name,
-        marks_of(instrument),
+        marks_of(instrument, setup),
         tree=setup.kernel_source,
         extra_bench=extra_bench,
         isa=setup.isa,
@@ -127,7 +127,7 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
         from kadenz.lab.profile.watching import lock_address, watched
         from kadenz.targets.rtl import RtlTarget
 
-        arriving = setup.arriving
+        arriving = setup.arriving if instrument == "scope" else None
         followed = setup.profiled if arriving is None else bool(arriving.only)
         watch = watched(name, image, traced=False) if followed else None
         if arriving is not None:
@@ -234,9 +234,11 @@ def scope_kinds(name: TargetName, instrument: str) -> tuple[str, ...]:
     return (*(INTERVAL if model.has_interval else ()), *(MISSES if model.file.misses else ()))
 
 
-def marks_of(instrument: str) -> str:
-    """The instrument that an image is built for: a model watches the marks of the scope."""
-    return "scope" if instrument == "model" else instrument
+def marks_of(instrument: str, setup: Setup) -> str:
+    """The instrument that an image is built for: a model watches the marks of the scope. Where
+    nobody outside raises arrivals, stamps of the counter arm a timer (instruments/timer)."""
+    armed = instrument == "counter" and setup.arriving is not None
+    return "timer" if armed else "scope" if instrument == "model" else instrument
 
 
 def board_server(name: TargetName, link: BoardLink) -> DebugServer | None:

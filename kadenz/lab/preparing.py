@@ -117,7 +117,7 @@ def check(request: Request) -> None:
             check_traced(name, instrument)
         if request.arriving:
             check_arrivals(name, instrument)
-            check_following(name, request.arriving, request.profiled)
+            check_following(name, instrument, request.arriving, request.profiled)
     for name in request.targets:
         check_tools(name)
         check_board(name, request.link)
@@ -159,12 +159,11 @@ def prepare(request: Request, progress: Progress, stop: threading.Event) -> list
 
 def _variants(request: Request, progress: Progress) -> list[_Variant]:
     """Every combination; an image that several share is built once."""
-    arrivals: list[tuple[Condition, ...]] = [(EveryArrival(each),) for each in request.arriving]
     asked = [
         (instrument, name, conditions + arrival)
         for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
-        for arrival in arrivals or [()]
+        for arrival in _arrivals(request, instrument)
     ]
     variants: list[_Variant] = []
     for instrument, name, conditions in asked:
@@ -188,6 +187,14 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     return variants
 
 
+def _arrivals(request: Request, instrument: Instrument) -> list[tuple[Condition, ...]]:
+    """The condition of each state with arrivals. A counter sees nothing outside the target, so a
+    timer of the board raises them."""
+    by_timer = instrument == "counter"
+    asked = [replace(each, by_timer=by_timer) for each in request.arriving]
+    return [(EveryArrival(each),) for each in asked] or [()]
+
+
 def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, setup: Setup) -> bool:
     guests = [
         (candidate.guest.kernel, modules_of(None, candidate.guest.load))
@@ -199,7 +206,7 @@ def _same_image(variant: _Variant, name: TargetName, instrument: Instrument, set
         (candidate.kernel_source, candidate.image, candidate.isa, candidate.program)
         for candidate in (variant.setup, setup)
     ]
-    marks = marks_of(variant.instrument), marks_of(instrument)
+    marks = marks_of(variant.instrument, variant.setup), marks_of(instrument, setup)
     of = (variant.name, guests[0], built[0], marks[0])
     return of == (name, guests[1], built[1], marks[1])
 
@@ -295,7 +302,8 @@ def _catalog(
     setup = replace(variant.setup, allowed=ASKING, profiled=False, traced=False, arriving=None)
     known = None if asking else catalogs.remembered(image.folder, image.entry.elf_sha256)
     if known is not None:  # perhaps asked for another instrument
-        check_hello(variant.name, image, known.hello, marks_of(variant.instrument))
+        marks = marks_of(variant.instrument, variant.setup)
+        check_hello(variant.name, image, known.hello, marks)
         return known
     target = _maker(variant, setup)()
     silence_s = request.timeout_s if setup.image is not None else catalogs.silence_s(setup)
@@ -306,7 +314,8 @@ def _catalog(
         for condition in asking:
             error = condition.refused(failure)
         raise error from None
-    check_hello(variant.name, image, catalog.hello, marks_of(variant.instrument))
+    marks = marks_of(variant.instrument, variant.setup)
+    check_hello(variant.name, image, catalog.hello, marks)
     if not asking:
         catalogs.remember(image, catalog)
     return catalog
@@ -341,7 +350,7 @@ def _points(job: Job, request: Request) -> list[Point]:
             check_window(point.bench, window_us(job, point))
     if job.setup.arriving is not None:
         keys = job.setup.arriving.keys
-        further = further_samples(job.name)
+        further = further_samples(job.name, job.setup.arriving)
         points = [replace(point, arrivals=keys, cold=0, further=further) for point in points]
     asked = {point.bench for point in points}
     clock = clock_points(job.catalog.benches, job.clock().clock_class, quick=quick)

@@ -28,8 +28,9 @@ from kadenz.lab.arrivals import Outlook
 from kadenz.lab.plan import Point
 from kadenz.lab.progress import Progress
 from kadenz.lab.pulses import Pulses
+from kadenz.lab.timed_arrivals import PHASE, TimedArrivals
 from kadenz.store import RunWriter
-from kadenz.targets.arrivals import Arrivals, Sweep
+from kadenz.targets.arrivals import Arrivals, Asked, Sweep
 from kadenz.targets.scope import RecordSpans, ScopeDamaged, check_count
 from kadenz.wire.messages import DTYPES, Begin, Bench, End, companion
 from kadenz.wire.records import Ending
@@ -97,6 +98,9 @@ class Session:
         self.scoped = False
         self.arrivals: Arrivals | None = None  # of the execution, where its record lets some arrive
         self.sweep: Callable[[], Sweep | None] = lambda: None  # of the execution that is read
+        self.timed: Asked | None = None  # arrivals that a timer of the board raises
+        self.counted = False  # two runs give the same bytes
+        self._timed: dict[int, TimedArrivals] = {}  # by record
         self.in_pairs = False  # each arrival is tried with a second one in every cycle
         self.functions: Callable[[Arrivals], dict[str, str]] = lambda arrivals: {}
         self.tapped = False  # records of edges get a lane of the frames that order them
@@ -147,7 +151,7 @@ class Session:
             unit=begin.unit,
             cold=point.cold if point else 0,
             drains=[],
-            lanes=[_lane(name, begin) for name in begin.lanes],
+            lanes=[_lane(name, begin) for name in self._lanes_of(begin)],
             proof=ProofEntry(checked=0, failed=0),
             deadline=point.deadline if point else None,
             value=self.value(),
@@ -165,8 +169,22 @@ class Session:
         self._writer.open_record(entry)
         self._progress.opened(self._name, entry)
 
+    def _lanes_of(self, begin: Begin) -> list[str]:
+        """Those of its samples; companions that are arrivals become lanes when it ends."""
+        point = self._points.get(begin.record)
+        if self.timed is None or point is None or not point.arrivals:
+            return begin.lanes
+        if not TimedArrivals.are_in(begin):
+            return begin.lanes
+        self._timed[begin.record] = TimedArrivals(begin, self.timed, self.counted)
+        return begin.lanes[:1]
+
     def values(self, record: int, lane: int, values: NDArray[Any]) -> None:
         """Stores the next samples."""
+        if record in self._timed:
+            values = self._timed[record].take(lane, values)
+            if not len(values):
+                return
         self._writer.append(record, lane, values)
         entry = self._entries[record]
         of, kind = companion(entry.lanes[lane].name)
@@ -219,6 +237,8 @@ class Session:
         entry = self._entries[begin.record]
         if entry.value is None or not entry.value.stored:
             entry.duration_s = round(time.monotonic() - self._begun[begin.record], 3)
+        if entry.id in self._timed and ending.status != "n/a":
+            ending = self._take_timed(entry, self._timed[entry.id], ending)
         if self.scoped or self._is_tapped(entry):
             self._waiting.append((entry, end, ending))
         else:
@@ -333,6 +353,19 @@ class Session:
         self._lost[entry.id] = len(seen.lost)
         return ending
 
+    def _take_timed(self, entry: RecordEntry, seen: TimedArrivals, ending: Ending) -> Ending:
+        """Enters the arrivals of a timer, of a record that was cut off, too; its ending."""
+        rows, first = seen.rows, len(entry.lanes)
+        if not len(rows[PHASE]):
+            return seen.ending(ending)
+        planned = len(rows[PHASE]) + seen.missing
+        chosen = [(lane, kind) for lane in ARRIVALS for kind in ("", PHASE)]
+        for place, (lane, kind) in enumerate(chosen, first):
+            entry.lanes.append(_entry(f"{lane}:{kind}" if kind else lane, "<u4", planned))
+            self._writer.append(entry.id, place, rows[kind or lane])
+        entry.raised = seen.raised
+        return seen.ending(ending)
+
     def _take_beside(self, entry: RecordEntry, trace: RecordSpans) -> None:
         """Enters the ends of each span's interval, and its misses, into companions."""
         known = dict(zip(INTERVAL, trace.interval or (), strict=False)) | dict(trace.misses)
@@ -384,7 +417,9 @@ class Session:
             entry.proof = ProofEntry(
                 checked=proof.checked, failed=proof.failed, reason=proof.reason
             )
-            entry.drains = list(end.drains)
+            # Those behind the samples of the service are in samples with arrivals.
+            most = self._timed[entry.id].undisturbed if entry.id in self._timed else None
+            entry.drains = [at for at in end.drains if most is None or at < most]
             for lane, its in zip(entry.series, end.lanes, strict=False):
                 lane.overrun = its.overrun
         self._writer.close_record(

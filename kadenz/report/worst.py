@@ -44,7 +44,10 @@ def table_of_arrivals(runs: Named) -> Table | None:
     second = next((each.second for _, _, each in shown if each.second), "")
     with_second = f", each with {_WITH[second]} in every cycle" if second else ""
     moment = " or ".join(dict.fromkeys(each.moment for _, _, each in shown))
-    premises = dict.fromkeys(each.premise for _, _, each in shown)
+    premises = dict.fromkeys(
+        f"{each.premise}." + (" A population has no confidence interval." if each.is_exact else "")
+        for _, _, each in shown
+    )
     return Table.headed(
         _heads(second),
         name="worst",
@@ -53,7 +56,7 @@ def table_of_arrivals(runs: Named) -> Table | None:
         rows=[_row(label, record, each, paired=bool(second)) for label, record, each in shown],
         notes=(
             *partial,
-            *(f"{premise}. A population has no confidence interval." for premise in premises),
+            *premises,
         ),
     )
 

@@ -19,6 +19,7 @@ from kadenz.errors import TargetFailed
 from kadenz.targets.scope import HANDLED, RESPONDED
 
 ARRIVE = "arrivals=1"  # of a point in a plan
+_AFTER, _STEP = "arrivals.after", "arrivals.step"  # there, of an image that arms a timer
 _STATE = "state."  # before the name of a state, there
 _MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
 _MAGIC, _VERSION = b"KDZARRIV", 2
@@ -58,6 +59,8 @@ class Asked:
     lock, which rows show, 0 for none; what each arrival is tried with in every cycle, a key of
     SECONDS; and the threads that the kernel holds meanwhile, by state.
 
+    `by_timer`: a timer of the board raises them, `step` of its ticks apart, in samples behind that.
+
     Or one arrival, in cycle `only`, with the second in cycle `second_at` unless that is 0. It is
     followed from its request to the mark of the lane `until`.
     """
@@ -69,12 +72,15 @@ class Asked:
     only: int = 0
     second_at: int = 0
     until: str = ""
+    by_timer: bool = False
     state: tuple[tuple[str, int], ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Of a point in a plan, for the image."""
-        return ARRIVE, *(f"{_STATE}{name}={threads}" for name, threads in self.state)
+        states = (f"{_STATE}{name}={threads}" for name, threads in self.state)
+        timer = (f"{_AFTER}={self.sample + 1}", f"{_STEP}={self.step}") if self.by_timer else ()
+        return ARRIVE, *timer, *states
 
     def arguments(self, file: str, tried: str = "") -> list[str]:
         """Of the bench, which writes `file`, and has the tried arrivals in the file `tried`."""

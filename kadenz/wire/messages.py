@@ -103,6 +103,10 @@ class Begin(Message):
     unit: str
     params: Params
     ranks: dict[str, int]
+    # A timer of the board that may raise an interrupt in its samples, and the ticks of the clock in
+    # one of its ticks; of images whose stamps arm it.
+    device: str = ""
+    device_ticks: Unsigned = 0
 
 
 def companion(name: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from kadenz.analysis.gating import gate
 from kadenz.analysis.limits import parse_limit
 from kadenz.analysis.structures import has_population, unjudged
 from kadenz.analysis.structures.population import Population, Span, function_at
-from kadenz.config.manifest import ARRIVALS
+from kadenz.config.manifest import ARRIVALS, RaisedEntry
 from kadenz.report.labels import labelled
 from kadenz.report.worst import table_of_arrivals
 from kadenz.store import Run, read_run
@@ -286,3 +286,43 @@ def test_maxima_of_which_some_are_missing_are_not_judged(tmp_path: Path) -> None
     result = compare_sides([before], [after])
     assert {point.outcome for point in result.points} == {"context"}
     assert all("came to no end" in point.reason for point in result.points)
+
+
+def by_timer(path: Path, phase: list[int], *, step: int, exact: bool) -> Run:
+    """A run whose arrivals a timer of the board raised, one of its ticks being two of the clock."""
+    run = run_of(path, phase)
+    (entry,) = run.manifest.records
+    kept = [lane for lane in entry.lanes if lane.name.partition(":")[2] in ("", "phase")]
+    entry.lanes, entry.functions = kept, {}
+    entry.raised = RaisedEntry(by="tim", resolution=2, step=step, exact=exact)
+    return run
+
+
+def test_a_sweep_by_a_timer_has_extremes_and_says_what_it_may_miss(tmp_path: Path) -> None:
+    run = by_timer(tmp_path, [5, 16, 27, 27, 37], step=5, exact=False)
+    seen = Population.of(run, run.manifest.records[0])
+    assert seen is not None and not seen.exhaustive and not seen.is_exact
+    assert (seen.tried, seen.step, seen.asleep, seen.handler.function) == (5, 10, 0, "")
+    assert "(`tim`, 10 instructions later each time)" in seen.premise
+    assert "a handler may be later by up to 10 instructions" in seen.premise
+    assert "a task by more" in seen.premise
+    assert not seen.curve.masked and not seen.curve.locked and not seen.curve.functions
+
+
+def test_arrivals_by_a_timer_are_a_population_only_if_each_phase_was_tried_once(
+    tmp_path: Path,
+) -> None:
+    for exact in (False, True):
+        run = by_timer(tmp_path / str(exact), list(range(1, 9)), step=1, exact=exact)
+        (entry,) = run.manifest.records
+        assert has_population(entry) == exact
+        entry.series[1].not_measured = 3
+        assert bool(unjudged(entry)) == exact
+
+
+def test_the_table_of_a_timer_has_no_function_and_speaks_of_no_population(tmp_path: Path) -> None:
+    run = by_timer(tmp_path, [2, 4, 6], step=1, exact=False)
+    table = table_of_arrivals(labelled([analyse(run)]))
+    assert table is not None
+    assert [cell.text for cell in table.rows[0]][7] == "–"
+    assert not any("population" in note for note in table.notes)

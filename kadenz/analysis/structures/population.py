@@ -16,7 +16,14 @@ import numpy.typing as npt
 
 from kadenz.analysis.structures import Show, Structure
 from kadenz.analysis.units import Unit
-from kadenz.config.manifest import ARRIVAL, ARRIVALS, SECONDS, LaneEntry, RecordEntry
+from kadenz.config.manifest import (
+    ARRIVAL,
+    ARRIVALS,
+    SECONDS,
+    LaneEntry,
+    RaisedEntry,
+    RecordEntry,
+)
 from kadenz.store import Run
 
 HANDLER, TASK = ARRIVALS
@@ -89,9 +96,12 @@ class Curve:
         """From the lanes and companions of all arrivals, by name."""
         phase = arrivals[_PHASE].astype(np.int64)
         cells = np.arange(0, phase.size, -(-phase.size // _CELLS))
-        names = [function_at(functions, int(pc)) for pc in np.unique(arrivals[_PC])]
-        met = dict(zip(np.unique(arrivals[_PC]).tolist(), names, strict=True))
-        inside = np.array([met[pc] for pc in arrivals[_PC].tolist()], dtype=object)
+        nothing = np.zeros(phase.size, np.uint32)  # of what a timer of the board does not see
+        pcs = arrivals.get(_PC, nothing)
+        names = [function_at(functions, int(pc)) for pc in np.unique(pcs)]
+        met = dict(zip(np.unique(pcs).tolist(), names, strict=True))
+        inside = np.array([met[pc] for pc in pcs.tolist()], dtype=object)
+        masked, locked = (arrivals.get(kind, nothing) for kind in (_MASKED, _LOCKED))
         return cls(
             phase=phase[cells],
             last=int(phase[-1]),
@@ -99,8 +109,8 @@ class Curve:
                 name: np.maximum.reduceat(arrivals[name].astype(np.float64), cells)
                 for name in ARRIVALS
             },
-            masked=_spans(phase, np.where(arrivals[_MASKED] > 0, "interrupts off", "")),
-            locked=_spans(phase, np.where(arrivals[_LOCKED] > 0, "scheduler locked", "")),
+            masked=_spans(phase, np.where(masked > 0, "interrupts off", "")),
+            locked=_spans(phase, np.where(locked > 0, "scheduler locked", "")),
             functions=_spans(phase, inside),
         )
 
@@ -132,17 +142,25 @@ class Population(Structure):
     task: Extremes
     curve: Curve
     moment: str  # in which one arrives: "cycle", "instruction"
+    raised: RaisedEntry | None  # by a timer of the board
 
     whole = True
 
     @property
     def exhaustive(self) -> bool:
         """Whether every cycle of the sample had its arrival."""
-        return self.step == 1 and not any((self.asleep, self.lost, self.untried))
+        return self.step == 1 and self.is_exact and not any((self.asleep, self.lost, self.untried))
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its values are a population: no further one of their step could come."""
+        return self.raised is None or self.raised.exact
 
     def row(self, unit: Unit) -> dict[str, Any]:
         counts = {name: getattr(self, name) for name in _COUNTS}
         counts |= {"pairs": self.pairs} if self.pairs else {}
+        if self.raised is not None:
+            counts |= {"raised_by": self.raised.by, "resolution": self.raised.resolution}
         ends = {
             name: end.row(unit, self.second)
             for name, end in ((HANDLER, self.handler), (TASK, self.task))
@@ -155,7 +173,23 @@ class Population(Structure):
     @property
     def premise(self) -> str:
         """For what its figures are exact, and for what not."""
+        if self.raised is not None:
+            return self._missed_by_timer(self.raised)
         return EXHAUSTIVE_WITH.get(self.second, EXHAUSTIVE)
+
+    def _missed_by_timer(self, raised: RaisedEntry) -> str:
+        """What a sweep by a timer of the board may miss."""
+        distance = raised.step * raised.resolution
+        apart = f"{distance:,} {self.moment}{'s' if distance > 1 else ''}"
+        missed = (
+            f"Between two arrivals, a handler may be later by up to {apart} and the way into it; a "
+            "task by more, because a later request may be served earlier"
+        )
+        return (
+            f"A timer of the board raised the interrupt (`{raised.by}`, {apart} later each time), "
+            f"in another sample each time. For one interrupt, {_THIS}. No bound for other states, "
+            "longer lists or a second interrupt. "
+        ) + ("Every phase was tried, once" if self.exhaustive else missed)
 
     def status(self, show: Show) -> str:
         """The sentence of one service, without its unit."""
@@ -185,6 +219,8 @@ class Population(Structure):
             said = f"{each} of {moments:,} arrival {self.moment}s tried"
         said += f", in {self.asleep:,} the core slept" if self.asleep else ""
         said += f", {self.lost:,} came to no end" if self.lost else ""
+        if self.raised is not None:
+            return said + (f", {self.untried:,} not met" if self.untried else "")
         return said + (f", {self.untried:,} after these were not tried" if self.untried else "")
 
     @classmethod
@@ -199,9 +235,11 @@ class Population(Structure):
         if sizes != {phase.size} or phase.size == 0:
             return None  # empty, or damaged
         steps = np.diff(phase)
-        if (steps <= 0).any():
+        if (steps < (entry.raised is None)).any():
             return None  # no bench wrote it
         step = int(steps.min()) if steps.size else 0
+        if entry.raised is not None:
+            step = entry.raised.step * entry.raised.resolution
         lost = lanes[0].missed
         planned = (int(phase[-1]) - 1) // step + 1 if step else 1
         second = cls.second_of(entry, lanes[1])
@@ -210,7 +248,7 @@ class Population(Structure):
         return cls(
             tried=phase.size,
             step=step,
-            asleep=max(0, planned - phase.size - lost),
+            asleep=max(0, planned - phase.size - lost) if entry.raised is None else 0,
             lost=lost,
             untried=lanes[0].not_measured,
             second=second,
@@ -218,12 +256,13 @@ class Population(Structure):
             handler=ends[0],
             task=ends[1],
             curve=Curve.of(arrivals, entry.functions),
-            moment=run.manifest.clock.unit or "cycle",
+            moment=_moment(run, entry),
+            raised=entry.raised,
         )
 
     @classmethod
     def is_population(cls, entry: RecordEntry, lane: LaneEntry) -> bool:
-        return lane in (_lanes(entry) or ())
+        return lane in (_lanes(entry) or ()) and (entry.raised is None or entry.raised.exact)
 
     @classmethod
     def second_of(cls, entry: RecordEntry, lane: LaneEntry) -> str:
@@ -233,9 +272,17 @@ class Population(Structure):
 
     @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
-        lanes = _lanes(entry) or ()
+        is_sampled = entry.raised is not None and not entry.raised.exact
+        lanes = () if is_sampled else _lanes(entry) or ()
         left = any(lane.missed or lane.not_measured for lane in lanes)
         return "arrivals came to no end or were not tried, so no maximum is exact" if left else ""
+
+
+def _moment(run: Run, entry: RecordEntry) -> str:
+    """What a phase counts: the clock's unit; a timer's is that of counts, which may be longer."""
+    if entry.raised is not None and run.manifest.clock.instructions_per_count not in (None, 1.0):
+        return "count"
+    return run.manifest.clock.unit or "cycle"
 
 
 def _values(run: Run, entry: RecordEntry, lane: LaneEntry) -> dict[str, npt.NDArray[Any]]:
@@ -256,7 +303,7 @@ def _extremes(
         float(np.median(latency)),
         float(latency.max()),
         int(values[_PHASE][worst]),
-        function_at(functions, int(values[_PC][worst])),
+        function_at(functions, int(values[_PC][worst])) if _PC in values else "",
         int(values[second][worst]) if second else 0,
     )
 
@@ -266,7 +313,8 @@ def _lanes(entry: RecordEntry) -> tuple[LaneEntry, LaneEntry] | None:
     if HANDLER not in by or TASK not in by:
         return None
     lanes = by[HANDLER], by[TASK]
-    if any(not {*ARRIVAL} <= entry.companions(lane).keys() for lane in lanes):
+    kinds = {_PHASE} if entry.raised is not None else {*ARRIVAL}
+    if any(not kinds <= entry.companions(lane).keys() for lane in lanes):
         return None
     return lanes
 
