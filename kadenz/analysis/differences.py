@@ -103,6 +103,7 @@ CANNOT_MATTER = {
     "records.duration_s": "a result",
     "records.value": "where the samples are from",
     "records.functions": "names of what the values point to; another image says so itself",
+    "records.raised.exact": "a result",
     "records.lanes.period_us": "follows from the parameters and the kernel's tick",
     "records.lanes.file": "where the samples are",
     "records.lanes.dtype": "how samples are written",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrivals that a timer of the board raises: which samples have one, what is kept of it, and that a
+ * Arrivals that a timer of the board raises: which samples have one, which companions, and that a
  * timer which never fires ends the record.
  */
 #include "fake.h"
@@ -141,7 +141,7 @@ static void test_a_request_behind_the_end_ends_the_samples(void **state)
     assert_int_equal(acknowledged, armed_count + 1u);
 }
 
-static void test_an_arrival_with_a_tick_is_tried_again(void **state)
+static void test_an_arrival_with_a_tick_is_repeated(void **state)
 {
     (void)state;
     assert_int_equal(begin(1), KDZ_OK);
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test_setup(test_every_other_sample_is_armed_behind_those_without_an_arrival,
                                start),
         cmocka_unit_test_setup(test_a_request_behind_the_end_ends_the_samples, start),
-        cmocka_unit_test_setup(test_an_arrival_with_a_tick_is_tried_again, start),
+        cmocka_unit_test_setup(test_an_arrival_with_a_tick_is_repeated, start),
         cmocka_unit_test_setup(test_a_timer_that_never_fires_fails_the_proof, start),
         cmocka_unit_test_setup(test_a_board_without_a_timer_has_no_such_record, start),
         cmocka_unit_test_setup(test_a_record_of_several_lanes_has_no_arrivals, start),
