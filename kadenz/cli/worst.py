@@ -84,7 +84,7 @@ def worst(
         --state waking=0,1,2,4,8
     kadenz worst critical/semaphore-give --set waiter=1 \\
         --target freertos/ibex@rtl --with tick
-    kadenz worst critical/semaphore-give --target freertos/stm32f4@board
+    kadenz worst critical/semaphore-give --target freertos/ibex@board
     """
     from kadenz.analysis import analyse
     from kadenz.cli.console import console
