@@ -112,7 +112,7 @@ def test_a_timer_of_an_arm_board_raises_it_in_qemu(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "option, target, why",
     [
-        ("--tick", IBEX, "--tick needs a simulated core"),
+        ("--with tick", IBEX, "--with tick needs a simulated core"),
         ("--why", IBEX, "cannot be watched there"),
         ("", "freertos/ibex2@rtl", "no `timer`"),
         ("", "freertos/microbit@emulated", "instrument `counter`"),
@@ -125,7 +125,7 @@ def test_what_no_timer_can_try_is_refused(
     option: str, target: str, why: str, tmp_path: Path
 ) -> None:
     asked = [GIVE, "--target", target, *BY_TIMER, "--output", str(tmp_path)]
-    answer = kadenz("worst", *asked, *([option] if option else []))
+    answer = kadenz("worst", *asked, *option.split())
     assert isinstance(answer.exception, UsageError)
     assert why in answer.exception.message and answer.exception.remedy
 
