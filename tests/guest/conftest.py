@@ -82,6 +82,7 @@ def measured(
     fresh: bool = False,
     benchmark: Benchmark | None = None,
     program: str = "",
+    ring: Path | None = None,
 ) -> Result:
     """One run of cyclic/wakeup-latency, or of `benchmark`, on a guest. Raises the first failure."""
     guest = machine(text)
@@ -94,11 +95,12 @@ def measured(
         "tuning": (tuning,) if tuning else (),
         "disturbance": disturbance,
     }
+    asked = {"guest": inside, "program": program or None, "ring": ring}
     request = Request(
         campaign=campaign,
         entry=CampaignEntry(name="t", file="", sha256="", quick=False),
         targets=[guest.name],
-        choices=choices(campaign, {"guest": inside, "program": program or None}),
+        choices=choices(campaign, asked),
         fresh=fresh,
     )
     (result,) = run(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -28,14 +29,22 @@ def run_of(
     output: Path,
     *,
     samples: int = N,
+    period_us: int = PERIOD_US,
     fresh: bool = False,
     disturbance: str = "",
+    ring: Path | None = None,
 ) -> Run:
     benchmark = Benchmark(
-        name="control/lateness", samples=samples, params={"period_us": PERIOD_US, "skip": 100}
+        name="control/lateness", samples=samples, params={"period_us": period_us, "skip": 100}
     )
     result = measured(
-        RT, output, benchmark=benchmark, program=command, fresh=fresh, disturbance=disturbance
+        RT,
+        output,
+        benchmark=benchmark,
+        program=command,
+        ring=ring,
+        fresh=fresh,
+        disturbance=disturbance,
     )
     assert result.folder is not None
     return read_run(result.folder)
@@ -97,14 +106,32 @@ def test_a_program_has_one_benchmark_and_one_point(
         measured(RT, tmp_path, benchmark=benchmark, program="/bin/true")
 
 
+def sender_of(folder: Path, period_ns: int) -> Path:
+    """The program that sends a frame with process data in each period."""
+    sender = folder / "sender"
+    source = Path(__file__).parent / "programs/sender.c"
+    compiler = inventory.compiler("x86_64", "x86_64")
+    options = ["-O2", "-static", f"-DPERIOD_NS={period_ns}L"]
+    subprocess.run([compiler, *options, str(source), "-o", str(sender)], check=True)
+    return sender
+
+
+def test_a_ring_that_takes_much_of_the_processor_is_named(tmp_path: Path) -> None:
+    inputs = '[[device]]\nname = "inputs{}"\nkind = "digital-input"\nchannels = 4\n'
+    coupler = '[ring]\ntick_us = 25\n[[device]]\nname = "coupler"\nkind = "coupler"\n'
+    ring = tmp_path / "ring.toml"
+    ring.write_text(coupler + "".join(inputs.format(place) for place in range(60)))
+    run = run_of(f"{sender_of(tmp_path, 100_000)} 50", tmp_path / "runs", period_us=100, ring=ring)
+    said = [warning.message for warning in run.manifest.warnings]
+    share = re.compile(r"the ring takes \d+ % of the processor \(\d+ µs of a period of 100 µs\)")
+    assert any(share.fullmatch(message) for message in said), said
+
+
 def test_a_sender_lends_its_priority_to_a_timers_callback_and_waits_for_its_end(
     tmp_path: Path,
 ) -> None:
     """What docs/explanation/edges.md says of PREEMPT_RT up to 6.12, by the kernel's own events."""
-    sender = tmp_path / "sender"
-    source = Path(__file__).parent / "programs/sender.c"
-    compiler = inventory.compiler("x86_64", "x86_64")
-    subprocess.run([compiler, "-O2", "-static", str(source), "-o", str(sender)], check=True)
+    sender = sender_of(tmp_path, 1_000_000)
     run = run_of(f"{sender} 250", tmp_path / "runs", samples=5000, disturbance="timer:1200us/1s")
     events = [line for line in console_of(run) if line.startswith("sender: ")]
     order = [

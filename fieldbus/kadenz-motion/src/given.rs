@@ -31,6 +31,7 @@ use kadenz_segment::settings::RingFile;
 use crate::built_in::BuiltIn;
 use crate::error::MotionError;
 use crate::record::Wanted;
+use crate::simulation::RingShare;
 
 /// Name of the record.
 pub const LATENESS: &str = "control/lateness";
@@ -113,6 +114,8 @@ struct Seen {
     cycles: u64,
     /// The first device that did not operate when the first measured frame came.
     idle: Option<String>,
+    /// If the ring took much of the processor from then on.
+    share: Option<String>,
 }
 
 impl Given {
@@ -162,6 +165,7 @@ impl Given {
             let (ended, said) = outcome?;
             Ok::<_, MotionError>((ended, seen, said))
         })?;
+        seen.share.iter().try_for_each(|note| writer.text(note))?;
         let end = end(wanted, count, &name, ended, &seen);
         if end.status != Status::Ok {
             last_lines(&said).try_for_each(|line| writer.text(&format!("{name}: {line}")))?;
@@ -182,9 +186,11 @@ impl Given {
             become_real_time(PRIORITY)?;
         }
         let idle: RefCell<Option<Option<String>>> = RefCell::default();
+        let share: RefCell<Option<RingShare>> = RefCell::default();
         let stop = |segment: &Segment| {
             let cycles = segment.counters().cycles;
             if cycles > count.skip && idle.borrow().is_none() {
+                share.replace(Some(RingShare::watch_this_thread()));
                 let mut devices = segment.ring().devices.iter();
                 let first = devices.find(|device| device.al.state() != State::Op);
                 idle.replace(Some(first.map(|device| format!("{} is in {:?}", device.name, device.al.state()))));
@@ -194,7 +200,8 @@ impl Given {
         serve::<std::io::Sink>(segment, socket, None, &stop, None, &mut |_| {})?;
         let counters = segment.counters();
         let idle = idle.into_inner().flatten();
-        Ok(Seen { frames: counters.frames, cycles: counters.cycles, idle })
+        let share = share.into_inner().and_then(|share| share.note(count.period_us));
+        Ok(Seen { frames: counters.frames, cycles: counters.cycles, idle, share })
     }
 
     /// Starts the program and waits for its end, for `is_over`, or for as long as it may take; then ends it. Gives how
@@ -348,7 +355,7 @@ mod tests {
         let wanted = wanted(100, &[("skip", 10)]);
         let count = Count::of(&wanted);
         let said = |frames, cycles| {
-            let seen = Seen { frames, cycles, idle: None };
+            let seen = Seen { frames, cycles, idle: None, share: None };
             let end = end(&wanted, count, "m", None, &seen);
             assert_eq!((end.status, end.lanes[0].missed), (Status::Failed, 0));
             end.reason
@@ -362,7 +369,7 @@ mod tests {
     fn a_ring_that_does_not_operate_yet_is_named() {
         let wanted = wanted(100, &[("skip", 10)]);
         let idle = Some("drive is in SafeOp".to_owned());
-        let end = end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle });
+        let end = end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle, share: None });
         assert!(end.reason.starts_with("drive is in SafeOp when the first measured frame came, behind 10 others"));
         assert_eq!((end.status, end.lanes[0].taken), (Status::Failed, 100));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sends a frame with process data in every millisecond, at a phase of the kernel's clock, under
+ * Sends a frame with process data in every PERIOD_NS, at a phase of the kernel's clock, under
  * SCHED_FIFO 80, and traces itself: at the first frame that leaves late it prints the kernel's
  * events from the last callback of a timer to the frame, and ends with 3.
  *
@@ -21,7 +21,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef PERIOD_NS
 #define PERIOD_NS 1000000L
+#endif
 #define LATE_NS 500000L
 #define WARM 200 /* frames before the first that may be late */
 #define LINES 4096

@@ -4,15 +4,17 @@
 use std::fs;
 use std::time::Instant;
 
+use kadenz_rt::cpu_time_ns;
 use kadenz_rt::process::cpu_time_of;
 
 /// A ring that takes more than this of its processor disturbs what is measured there, or is late itself.
 const LARGE: f64 = 0.5;
 
-/// A ring in a process of its own, watched.
+/// A ring in a process or a thread of its own, watched.
 #[derive(Debug)]
 pub struct RingShare {
-    process: u32,
+    /// `None`: it is the thread that asks.
+    process: Option<u32>,
     cpu_ns: u64,
     begun: Instant,
 }
@@ -22,12 +24,18 @@ impl RingShare {
     /// where there is none, as with real devices.
     pub fn watch(process: Option<u32>) -> Option<Self> {
         let process = process.or_else(the_only_ring)?;
-        Some(Self { process, cpu_ns: cpu_time_of(process)?, begun: Instant::now() })
+        Some(Self { process: Some(process), cpu_ns: cpu_time_of(process)?, begun: Instant::now() })
+    }
+
+    /// From now on: the ring of this thread.
+    pub fn watch_this_thread() -> Self {
+        Self { process: None, cpu_ns: cpu_time_ns(), begun: Instant::now() }
     }
 
     /// A note if the ring has had more than half of the processor, with what that is of a period.
     pub fn note(&self, period_us: u64) -> Option<String> {
-        let cpu_ns = cpu_time_of(self.process)?.saturating_sub(self.cpu_ns);
+        let now_ns = self.process.map_or_else(|| Some(cpu_time_ns()), cpu_time_of)?;
+        let cpu_ns = now_ns.saturating_sub(self.cpu_ns);
         sentence(cpu_ns as f64 / self.begun.elapsed().as_nanos().max(1) as f64, period_us)
     }
 }
@@ -72,8 +80,8 @@ mod tests {
     #[test]
     fn a_process_that_works_has_its_share_and_one_that_is_gone_has_none() {
         let share = RingShare::watch(Some(std::process::id())).unwrap();
-        let until_ns = kadenz_rt::cpu_time_ns() + 20_000_000;
-        while kadenz_rt::cpu_time_ns() < until_ns {}
+        let until_ns = cpu_time_ns() + 20_000_000;
+        while cpu_time_ns() < until_ns {}
         let cpu_ns = cpu_time_of(std::process::id()).unwrap() - share.cpu_ns;
         assert!(cpu_ns >= 10_000_000);
         assert!(RingShare::watch(Some(u32::MAX)).is_none());
