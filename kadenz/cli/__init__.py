@@ -30,6 +30,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
         "list": ("kadenz.cli.list:list_", "List benchmarks, targets, campaigns and loads."),
         "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
+        "count": ("kadenz.cli.count:count", "Count instructions of calls in your own firmware."),
         "import": ("kadenz.cli.import_:import_", "Make a run from a logic analyser's capture."),
         "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),
         "farm": ("kadenz.cli.farm:farm", "Measure on several machines and on places of a rack."),

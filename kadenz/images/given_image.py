@@ -90,6 +90,21 @@ def _root(file: Path, inside: Path) -> Path:
 
 
 def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+    check_machine(file, facts, name, board)
+    if facts.symbols is not None and not any(s.startswith(_ENTRY) for s in facts.symbols):
+        raise UsageError(
+            f"{file}: the suite is not in this image: it has no symbol {_ENTRY}",
+            remedy=f"`kadenz export-suite` writes it for your project. {_HOW}",
+        )
+    check_memory(file, facts, name, board)
+    _check_pages(file, facts, name, board)
+
+
+def check_machine(
+    file: Path, facts: ElfFacts, name: str, board: Board, *, option: str = "--target BOARD@TIER"
+) -> None:
+    """UsageError unless the file is a linked image for the machine of this board, which `option`
+    names."""
     if facts.kind != "ET_EXEC":
         raise UsageError(
             f"{file}: not a linked image ({facts.kind})",
@@ -100,14 +115,8 @@ def _check(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
         raise UsageError(
             f"{file}: built for {facts.machine}, {facts.bits} bits; {name} is "
             f"{machine[0]}, {machine[1]} bits",
-            remedy="Name its own board with --target BOARD@TIER; `kadenz list` shows the boards",
+            remedy=f"Name its own board with {option}; `kadenz list` shows the boards",
         )
-    if facts.symbols is not None and not any(s.startswith(_ENTRY) for s in facts.symbols):
-        raise UsageError(
-            f"{file}: the suite is not in this image: it has no symbol {_ENTRY}",
-            remedy=f"`kadenz export-suite` writes it for your project. {_HOW}",
-        )
-    _check_addresses(file, facts, name, board)
 
 
 def _check_marker(file: Path, facts: ElfFacts) -> None:
@@ -123,7 +132,8 @@ def _check_marker(file: Path, facts: ElfFacts) -> None:
         )
 
 
-def _check_addresses(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+def check_memory(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+    """UsageError for what the image has outside of the board's memory."""
     ranges = board.memory.ranges if board.memory is not None else ()
     for address, size in facts.occupied:
         inside = any(low <= address and address + size <= low + room for low, room in ranges)
@@ -132,9 +142,13 @@ def _check_addresses(file: Path, facts: ElfFacts, name: str, board: Board) -> No
                 f"{file}: {size:,} bytes at {address:#010x} are outside the memory of {name}",
                 remedy="Check its linker script; the board's memory is in its board.toml",
             )
+
+
+def _check_pages(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
+    for occupied in facts.occupied:
         for tier in (board.tier.emulated, board.tier.rtl):
             if tier is not None:
-                _check_page(file, (address, size), name, tier)
+                _check_page(file, occupied, name, tier)
 
 
 def _check_page(

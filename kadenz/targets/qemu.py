@@ -72,9 +72,12 @@ class QemuTarget(QemuProcess):
         command += ["-serial", "null"] * tier.serial
         command += ["-serial", f"file:{folder / 'serial'}"]
         command += self._monitor(folder)
-        command += ["-kernel", str(folder / _IMAGE)]
-        loader = f"loader,file={folder / 'plan'},addr={tier.plan_address:#x},force-raw=on"
-        return [*command, "-device", loader]
+        return [*command, "-kernel", str(folder / _IMAGE), *self._placed(folder)]
+
+    def _placed(self, folder: Path) -> list[str]:
+        """Options that put more than the image into memory: the plan."""
+        loader = f"file={folder / 'plan'},addr={self._tier.plan_address:#x},force-raw=on"
+        return ["-device", f"loader,{loader}"]
 
     def _counted(self) -> list[str]:
         """Options that make instructions the time."""

@@ -44,16 +44,18 @@ def build(
     qemu_version: str,
     *,
     model: Sequence[Path] = (),
+    shared: Sequence[Path] = (),
     name: str = "scope",
 ) -> Path:
     """Compile a plugin unless `output` holds an up-to-date one; return the library's path.
 
     `source` is a folder of instruments/, `output` a build folder, `qemu_version` "10.0.2". `model`
-    are folders with the C files of a timing model. Raises ToolMissing without compiler, header or
-    glib, BuildFailed with the compiler's output.
+    are folders with the C files of a timing model, `shared` files of another plugin. Raises
+    ToolMissing without compiler, header or glib, BuildFailed with the compiler's output.
     """
     other = COUNTING if model else CHARGING
-    files = sorted(f for f in _files([source, *model]) if f.name != other)
+    files = sorted([*(f for f in _files([source, *model]) if f.name != other), *shared])
+    folders = dict.fromkeys([source, *model, *(file.parent for file in shared)])
     compiler = tools.require("gcc")
     key = [qemu_version, _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
     digest = hashlib.sha256(json.dumps(key).encode())
@@ -72,7 +74,7 @@ def build(
         "-isystem",
         str(header),
         *_glib_flags(),
-        *(f"-I{folder}" for folder in (source, *model)),
+        *(f"-I{folder}" for folder in folders),
         *(str(file) for file in files if file.suffix == ".c"),
         "-o",
         str(part),

@@ -30,6 +30,7 @@ OFFERED = {
     "kdz_board_marks.h": ("instruments", ("boards",)),
     "counter_stamp.h": ("instruments", ("instruments",)),
     "model.h": ("instruments/scope", ("instruments",)),
+    "stopwatch.h": ("instruments/calls", ("instruments",)),
 }
 _INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
 _CONDITION = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*$", re.MULTILINE)

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
-# Measuring: cli -> {farm, capture, bounds} -> lab -> {images, targets, store, load, tuning, host}
-#            -> {wire, config} -> errors.
+# Measuring: cli -> {farm, capture, bounds, counting} -> lab -> {images, targets, store, load,
+#            tuning, host} -> {wire, config} -> errors.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
@@ -100,6 +100,16 @@ ARROWS: dict[str, set[str]] = {
         "build_key",
         "errors",
     },
+    # Calls of functions in a firmware that knows nothing of kadenz.
+    "counting": {
+        "images",
+        "targets",
+        "host",
+        "store",
+        "config",
+        "elf",
+        "errors",
+    },
     # Products above a measurement; nothing below a command uses them.
     "capture": {
         "lab",
@@ -181,6 +191,7 @@ ARROWS: dict[str, set[str]] = {
         "farm",
         "capture",
         "bounds",
+        "counting",
         "lab",
         "targets",
         "host",

@@ -91,7 +91,12 @@ def test_only_the_scope_and_the_kernel_module_are_under_another_license() -> Non
         if file.suffix in SOURCE
         and "SPDX-License-Identifier: GPL" in "\n".join(file.read_text().split("\n", 5)[:5])
     }
-    assert other == {"instruments/scope", "instruments/tap", "kernels/linux/disturbance"}
+    assert other == {
+        "instruments/calls",
+        "instruments/scope",
+        "instruments/tap",
+        "kernels/linux/disturbance",
+    }
 
 
 def test_help_imports_nothing_heavy() -> None:

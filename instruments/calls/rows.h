@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * The file of calls: rows of 32 bytes, little-endian, read by kadenz/targets/calls.py and described
+ * in instruments/calls/README.md. A change of layout needs a new version.
+ */
+#ifndef KDZ_ROWS_H
+#define KDZ_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KDZ_ROWS_MAGIC "KDZCALLS"
+#define KDZ_ROWS_VERSION 1u
+
+/* What a row says; the other columns are in this order. */
+enum kdz_row {
+    KDZ_ROW_HEAD = 0,  /* the magic, the version */
+    KDZ_ROW_CALL = 1,  /* its instructions, those of handlers inside, those of other threads */
+    KDZ_ROW_TALLY = 2, /* of a function: calls that began, returned, were left without a return */
+    KDZ_ROW_END = 3,   /* why (as the function), the last address, exception, instructions */
+};
+
+enum kdz_end {
+    KDZ_END_ITSELF = 1,
+    KDZ_END_UNTIL = 2,
+    KDZ_END_TEXT = 3,
+    KDZ_END_LIMIT = 4,
+    KDZ_END_STOPPED = 5,
+};
+
+/* Opens the file. False with errno set on failure. */
+bool kdz_rows_open(const char *path);
+
+/* Appends a row; buffered. A disk that is full ends the process with a message. */
+void kdz_rows_append(enum kdz_row kind, uint32_t function, uint64_t a, uint64_t b, uint64_t c);
+
+/* Writes out everything. */
+void kdz_rows_close(void);
+
+#endif

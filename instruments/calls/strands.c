@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "strands.h"
+
+#include "processor.h"
+#include "rows.h"
+
+#include <glib.h>
+
+/* A handler may go on behind the instruction that it handled: `ecall`, or one that faulted. */
+#define LONGEST_INSTRUCTION 4u
+#define STRANDS_MOST 4096u /* left and never gone on with: the oldest is given up */
+
+struct call {
+    uint32_t function;
+    bool handles; /* it is a handler: it returns with its strand */
+    uint64_t link, sp;
+    uint64_t begin, handlers, others; /* at its begin: the count, and the strand's */
+};
+
+struct strand {
+    GArray *calls;
+    bool handles;               /* it is a handler's */
+    uint32_t exception;         /* M-profile */
+    uint64_t entry;             /* stack pointer at a handler's first instruction */
+    uint64_t handlers;          /* instructions of handlers while it was left */
+    uint64_t others;            /* and of other threads */
+    bool trapped;               /* left by an exception; else by another stack */
+    uint64_t pc, sp;            /* where it goes on */
+    uint64_t left, in_handlers; /* the counts when it was left */
+};
+
+struct tally {
+    uint64_t began, returned, unwound;
+};
+
+static struct strand *current;
+static GPtrArray *left;
+static struct tally *tallies;
+static size_t function_count;
+static void (*follow)(bool on);
+static uint64_t open_calls;
+static uint64_t in_handlers, since; /* instructions of handlers, up to the count `since` */
+static uint64_t stack_before;
+static bool sets_stack; /* the instruction before this one may have */
+static bool leaving_trap;
+static bool behind_return; /* the block before this one may have ended an exception */
+
+void kdz_strands_start(size_t functions, void (*following)(bool on))
+{
+    tallies = g_new0(struct tally, functions + 1u);
+    function_count = functions;
+    follow = following;
+    left = g_ptr_array_new();
+}
+
+static struct strand *new_strand(uint32_t exception, bool handles)
+{
+    struct strand *strand = g_new0(struct strand, 1);
+
+    strand->calls = g_array_new(FALSE, FALSE, sizeof(struct call));
+    strand->exception = exception;
+    strand->handles = handles;
+    return strand;
+}
+
+static void forget(struct strand *strand)
+{
+    g_array_free(strand->calls, TRUE);
+    g_free(strand);
+}
+
+static struct call *call_at(struct strand *strand, guint i)
+{
+    return &g_array_index(strand->calls, struct call, i);
+}
+
+static void account(uint64_t now)
+{
+    if (current->handles) {
+        in_handlers += now - since;
+    }
+    since = now;
+}
+
+/* ---- calls that end --------------------------------------------------------------------------
+ */
+static void give_up(const struct call *call)
+{
+    tallies[call->function].unwound++;
+    open_calls--;
+}
+
+static void give_back(struct strand *strand, const struct call *call, uint64_t now)
+{
+    const uint64_t handlers = strand->handlers - call->handlers;
+    const uint64_t others = strand->others - call->others;
+    const uint64_t value = now - call->begin - handlers - others;
+
+    kdz_rows_append(KDZ_ROW_CALL, call->function, value, handlers, others);
+    tallies[call->function].returned++;
+    open_calls--;
+}
+
+static void give_up_all(struct strand *strand)
+{
+    for (guint i = strand->calls->len; i > 0; i--) {
+        give_up(call_at(strand, i - 1u));
+    }
+    forget(strand);
+}
+
+/* The current strand is over: a handler's own call returns with it. */
+static void end_current(uint64_t now)
+{
+    for (guint i = current->calls->len; i > 0; i--) {
+        const struct call *call = call_at(current, i - 1u);
+        const bool own = call->handles || (current->handles && call->sp == current->entry);
+        if (own) {
+            give_back(current, call, now);
+        } else {
+            give_up(call);
+        }
+    }
+    forget(current);
+    current = NULL;
+}
+
+/* Calls whose return address is reached, with the calls inside them. */
+static void look_for_return(uint64_t pc, uint64_t now)
+{
+    GArray *calls = current->calls;
+    uint64_t sp = 0;
+    guint outermost = calls->len;
+    bool knows_stack = false;
+
+    for (guint i = calls->len; i > 0; i--) {
+        const struct call *call = call_at(current, i - 1u);
+        if (call->handles || call->link != pc) {
+            continue;
+        }
+        sp = knows_stack ? sp : kdz_processor_sp();
+        knows_stack = true;
+        if (call->sp > sp) {
+            break;
+        }
+        outermost = i - 1u;
+    }
+    for (guint i = calls->len; i > outermost; i--) {
+        const struct call *call = call_at(current, i - 1u);
+        if (i - 1u == outermost || (call->link == pc && call->sp == sp)) {
+            give_back(current, call, now);
+        } else {
+            give_up(call);
+        }
+    }
+    g_array_set_size(calls, outermost);
+}
+
+/* ---- strands that are left, and go on --------------------------------------------------------
+ */
+/* The current strand is left; `current` has to be set behind it. */
+static void leave_current(bool trapped, uint64_t pc, uint64_t sp, uint64_t now)
+{
+    struct strand *strand = current;
+
+    current = NULL;
+    if (strand->calls->len == 0 && !(trapped && strand->handles)) {
+        forget(strand);
+        return;
+    }
+    strand->trapped = trapped;
+    strand->pc = pc;
+    strand->sp = sp;
+    strand->left = now;
+    strand->in_handlers = in_handlers;
+    for (guint i = 0; i < left->len; i++) {
+        const struct strand *other = g_ptr_array_index(left, i);
+        if (other->trapped == trapped && other->sp == sp && other->exception == strand->exception) {
+            give_up_all(g_ptr_array_remove_index(left, i)); /* its place is another's now */
+            break;
+        }
+    }
+    if (left->len == STRANDS_MOST) {
+        give_up_all(g_ptr_array_remove_index(left, 0));
+    }
+    g_ptr_array_add(left, strand);
+}
+
+static bool go_on(guint place, uint64_t now)
+{
+    struct strand *strand = g_ptr_array_remove_index(left, place);
+    const uint64_t handlers = in_handlers - strand->in_handlers;
+
+    strand->handlers += handlers;
+    strand->others += now - strand->left - handlers;
+    current = strand;
+    return true;
+}
+
+/* The strand that an exception interrupted here, if there is any. */
+static bool go_on_after_trap(uint64_t pc, uint32_t exception, uint64_t now)
+{
+    const uint64_t sp = left->len > 0 ? kdz_processor_sp() : 0;
+
+    for (guint i = left->len; i > 0; i--) {
+        const struct strand *strand = g_ptr_array_index(left, i - 1u);
+        if (strand->trapped && strand->exception == exception && strand->sp == sp &&
+            pc - strand->pc <= LONGEST_INSTRUCTION) {
+            end_current(now);
+            return go_on(i - 1u, now);
+        }
+    }
+    return false;
+}
+
+static void begin_handler(uint32_t exception)
+{
+    current = new_strand(exception, true);
+    current->entry = kdz_processor_sp();
+}
+
+static void look_for_exception(uint64_t pc, uint64_t now)
+{
+    const uint32_t exception = kdz_processor_exception();
+
+    if (exception == current->exception) {
+        return;
+    }
+    account(now);
+    if (go_on_after_trap(pc, exception, now)) {
+        return;
+    }
+    if (exception == 0) {
+        end_current(now);
+        current = new_strand(0, false);
+        return;
+    }
+    /* Behind the end of one handler, the next one begins with the same frame. */
+    const struct kdz_interrupted interrupted = kdz_processor_interrupted();
+    if (interrupted.exception == current->exception) {
+        leave_current(true, interrupted.pc, interrupted.sp, now);
+    } else {
+        end_current(now);
+    }
+    begin_handler(exception);
+}
+
+static void look_for_trap(uint64_t pc, uint64_t now)
+{
+    if (leaving_trap) {
+        leaving_trap = false;
+        account(now);
+        if (!go_on_after_trap(pc, 0, now)) {
+            end_current(now);
+            current = new_strand(0, false);
+        }
+    }
+    if (kdz_processor_is_vector(pc)) {
+        const struct kdz_interrupted interrupted = kdz_processor_interrupted();
+        account(now);
+        leave_current(true, interrupted.pc, interrupted.sp, now);
+        begin_handler(0);
+    }
+}
+
+static void stop_if_none_is_open(void)
+{
+    if (open_calls > 0) {
+        return;
+    }
+    for (guint i = 0; i < left->len; i++) {
+        forget(g_ptr_array_index(left, i));
+    }
+    g_ptr_array_set_size(left, 0);
+    forget(current);
+    current = NULL;
+    leaving_trap = false;
+    follow(false);
+}
+
+/* ---- calls that begin ------------------------------------------------------------------------
+ */
+/* Strands with frames where this call has its own are over: a longjmp left them. */
+static void give_up_overwritten(uint64_t sp)
+{
+    for (guint i = left->len; i > 0; i--) {
+        struct strand *strand = g_ptr_array_index(left, i - 1u);
+        if (strand->calls->len > 0 && strand->sp < sp && sp <= call_at(strand, 0)->sp) {
+            give_up_all(g_ptr_array_remove_index(left, i - 1u));
+        }
+    }
+}
+
+/* Whether the function's first instruction is only reached again: by a jump back, by a call at its
+ * own end, or because it faulted. */
+static bool is_again(uint32_t function, uint64_t link, uint64_t sp)
+{
+    for (guint i = current->calls->len; i > 0; i--) {
+        const struct call *call = call_at(current, i - 1u);
+        if (call->sp > sp) {
+            return false;
+        }
+        if (call->function == function && call->link == link && call->sp == sp) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
+{
+    const uint64_t sp = kdz_processor_sp();
+    const uint64_t link = kdz_processor_link();
+    const bool handles = kdz_processor_is_exception_return(link) || kdz_processor_is_vector(pc);
+
+    if (current == NULL) {
+        const uint32_t exception = kdz_processor_exception();
+        current = new_strand(exception, exception != 0 || handles);
+        current->entry = sp;
+        since = now;
+    }
+    account(now);
+    const uint64_t address = kdz_processor_is_arm() && !handles ? link & ~UINT64_C(1) : link;
+    if (is_again(function, address, sp)) {
+        if (!handles || !behind_return) {
+            return;
+        }
+        end_current(now); /* the same exception once more, directly behind its end */
+        begin_handler(kdz_processor_exception());
+    }
+    give_up_overwritten(sp);
+    const struct call call = {function, handles,           address,        sp,
+                              now,      current->handlers, current->others};
+    g_array_append_val(current->calls, call);
+    tallies[function].began++;
+    if (open_calls++ == 0) {
+        follow(true);
+    }
+}
+
+/* ---- another stack ---------------------------------------------------------------------------
+ */
+void kdz_strands_before_stack(void)
+{
+    stack_before = kdz_processor_sp();
+    sets_stack = true;
+}
+
+static bool go_on_with_stack(uint64_t sp, uint64_t now)
+{
+    for (guint i = left->len; i > 0; i--) {
+        const struct strand *strand = g_ptr_array_index(left, i - 1u);
+        if (!strand->trapped && strand->sp == sp) {
+            leave_current(false, 0, stack_before, now);
+            /* Leaving may have removed one before it. */
+            for (guint k = left->len; k > 0; k--) {
+                if (g_ptr_array_index(left, k - 1u) == strand) {
+                    return go_on(k - 1u, now);
+                }
+            }
+            current = new_strand(0, false);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the new value lies in the stack of the current strand: a frame of variable size ends, or
+ * a longjmp leaves inner calls. */
+static bool stays(uint64_t sp)
+{
+    GArray *calls = current->calls;
+    guint kept = calls->len;
+
+    if (kept == 0 || sp < stack_before) {
+        return kept == 0;
+    }
+    while (kept > 0 && call_at(current, kept - 1u)->sp < sp) {
+        kept--;
+    }
+    if (kept == 0) {
+        return false;
+    }
+    for (guint i = calls->len; i > kept; i--) {
+        give_up(call_at(current, i - 1u));
+    }
+    g_array_set_size(calls, kept);
+    return true;
+}
+
+void kdz_strands_after_stack(uint64_t now)
+{
+    const uint64_t sp = kdz_processor_sp();
+
+    if (!sets_stack || current == NULL || sp == stack_before) {
+        sets_stack = false;
+        return;
+    }
+    sets_stack = false;
+    account(now);
+    if (go_on_with_stack(sp, now) || stays(sp)) {
+        return;
+    }
+    const bool handles = current->handles;
+    const uint32_t exception = current->exception;
+    leave_current(false, 0, stack_before, now);
+    current = new_strand(exception, handles);
+}
+
+/* Whether this block is a handler's first, or behind its end. */
+static bool interrupted_at(uint64_t pc)
+{
+    return kdz_processor_is_arm() ? kdz_processor_exception() != current->exception
+                                  : leaving_trap || kdz_processor_is_vector(pc);
+}
+
+void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now)
+{
+    behind_return = after_return;
+    if (!interrupted_at(pc)) {
+        kdz_strands_after_stack(now);
+    }
+    sets_stack = false;
+    if (kdz_processor_is_arm()) {
+        look_for_exception(pc, now);
+    } else {
+        look_for_trap(pc, now);
+    }
+    look_for_return(pc, now);
+    stop_if_none_is_open();
+}
+
+void kdz_strands_leave_trap(void)
+{
+    leaving_trap = true;
+}
+
+void kdz_strands_end(void)
+{
+    for (size_t i = 0; i < function_count; i++) {
+        const struct tally *tally = &tallies[i];
+        kdz_rows_append(KDZ_ROW_TALLY, (uint32_t)i, tally->began, tally->returned, tally->unwound);
+    }
+}

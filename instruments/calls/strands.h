@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ *
+ * Which call is executed. A strand is what runs on without being interrupted: a thread, or a
+ * handler. It has its open calls, the innermost last. An exception leaves it, and so does an
+ * instruction that gives the core the stack of another thread; it goes on where the exception came,
+ * or when the core has its stack again. What was executed in between is none of its calls'.
+ *
+ * A strand without open calls is forgotten, so that nothing is followed while no call is open.
+ */
+#ifndef KDZ_STRANDS_H
+#define KDZ_STRANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* For so many functions. `following` is called when calls are open, and when none is. */
+void kdz_strands_start(size_t functions, void (*following)(bool on));
+
+/* A function's first instruction is next. */
+void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now);
+
+/* A block begins at `pc`, while calls are open; `after_return` if the block before it ended with an
+ * instruction that may return from an exception. */
+void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now);
+
+/* Around an instruction that sets the stack pointer to a value of its own. */
+void kdz_strands_before_stack(void);
+void kdz_strands_after_stack(uint64_t now);
+
+/* RISC-V: an mret is next. */
+void kdz_strands_leave_trap(void);
+
+/* Writes a tally of each function. */
+void kdz_strands_end(void);
+
+#endif

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A firmware on an emulated board, executed until something ends it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz.config import inventory
+from kadenz.config.board import Board, EmulatedTier
+from kadenz.config.manifest import BuildEntry, EmulatorEntry
+from kadenz.elf import Elf
+from kadenz.errors import UsageError
+from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.given_image import check_machine, check_memory
+from kadenz.targets.calls import Calls, Why
+from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
+
+_READ_S = 0.1
+_STILL_S = 3.0  # of real time in which the core executes nothing
+_CONSOLE_BYTES = 1 << 20  # that are kept
+_LAST_LINES = 12
+# Armv7-M Architecture Reference Manual, table B1-4; RISC-V Privileged Architecture, mcause.
+_FAULTS = {
+    "armv6m": {3: "HardFault"},
+    "armv7m": {3: "HardFault", 4: "MemManage", 5: "BusFault", 6: "UsageFault"},
+    "riscv": {
+        1: "instruction access fault",
+        2: "illegal instruction",
+        4: "misaligned load",
+        5: "load access fault",
+        6: "misaligned store",
+        7: "store access fault",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Firmware:
+    """An image that another build made, and the board that is to execute it."""
+
+    elf: Elf
+    facts: ElfFacts
+    board_name: str
+    board: Board
+    tier: EmulatedTier
+
+    @property
+    def build(self) -> BuildEntry:
+        """What the file says of its build."""
+        sizes = self.elf.sizes
+        return BuildEntry(
+            compiler="; ".join(self.facts.compilers) or "unknown",
+            compiler_version="",
+            flags=self.facts.flags,
+            elf_sha256=self.elf.sha256,
+            text_bytes=sizes.text,
+            data_bytes=sizes.data,
+            bss_bytes=sizes.bss,
+            kernel_source=f"image {self.elf.path}, built elsewhere",
+        )
+
+
+@dataclass(frozen=True)
+class Execution:
+    """An execution that is over. `problem`: why its figures are not those of the firmware's work,
+    "" if nothing was wrong. `stopped`: somebody pressed Ctrl-C."""
+
+    calls: Calls
+    ended: str  # how it ended: "reached `done`"
+    problem: str
+    stopped: bool
+    console: str
+    duration_s: float
+    emulator: EmulatorEntry | None
+
+    @property
+    def last_output(self) -> str:
+        """Of the console."""
+        return "\n".join(self.console.rstrip().splitlines()[-_LAST_LINES:])
+
+
+def firmware(file: Path, board_name: str) -> Firmware:
+    """The firmware in `file`. UsageError if the board cannot execute it."""
+    board = inventory.board(board_name)
+    tier = board.tier.emulated
+    if tier is None:
+        known = [name for name, other in inventory.boards().items() if other.tier.emulated]
+        raise UsageError(
+            f"--board {board_name}: no emulator of kadenz has this board",
+            remedy=f"Calls are counted on {', '.join(sorted(known))}",
+        )
+    facts = read_facts(file)
+    elf = Elf(file)
+    if elf.hosted:
+        raise UsageError(
+            f"{file}: a program for an operating system, not a firmware",
+            remedy="Pass the linked image of a board",
+        )
+    check_machine(file, facts, board_name, board, option="--board BOARD")
+    check_memory(file, facts, board_name, board)
+    return Firmware(elf, facts, board_name, board, tier)
+
+
+@contextmanager
+def executed(
+    image: Firmware,
+    watching: Watching,
+    stop: threading.Event,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Iterator[Execution]:
+    """Executes it to its end; the calls can be read inside. `progress` is told the calls so far.
+
+    Raises TargetFailed if it does not even start.
+    """
+    begun = time.monotonic()
+    target = FirmwareTarget(image.tier, image.elf, watching)
+    try:
+        target.boot()
+        console, still = _followed(target, stop, progress)
+        ended = target.end()
+        how = _How(image, watching, ended, still, stop.is_set())
+        yield Execution(
+            calls=ended.calls,
+            ended=how.sentence,
+            problem=how.problem,
+            stopped=stop.is_set(),
+            console=console,
+            duration_s=round(time.monotonic() - begun, 3),
+            emulator=target.emulator(),
+        )
+    finally:
+        target.close()
+
+
+def _followed(
+    target: FirmwareTarget, stop: threading.Event, progress: Callable[[int], None]
+) -> tuple[str, bool]:
+    """The console, and whether the core stands still; returns when nothing more is to come."""
+    console = bytearray()
+    worked, before = time.monotonic(), (-1, 0.0)
+    while not stop.is_set():
+        data = target.read(_READ_S)
+        if data is None:
+            break
+        if len(console) < _CONSOLE_BYTES:
+            console += data
+        progress(target.calls_so_far)
+        now, ns = time.monotonic(), target.virtual_ns
+        waited = sum(wait for _, wait in target.thread_times().values())
+        if ns != before[0]:
+            worked, before = now, (ns, waited)
+        elif now - worked - (waited - before[1]) > _STILL_S:  # not for want of a processor
+            return console.decode(errors="replace"), True
+    return console.decode(errors="replace"), False
+
+
+@dataclass(frozen=True)
+class _How:
+    """Judges how an execution ended. `still`: the core executed nothing any more."""
+
+    image: Firmware
+    watching: Watching
+    ended: Ended
+    still: bool
+    stopped: bool
+
+    @property
+    def sentence(self) -> str:
+        """How it ended, for the run."""
+        if self.stopped:
+            return "interrupted (Ctrl-C)"
+        why = self.ended.calls.end.why if self.ended.calls.end is not None else None
+        if why is Why.UNTIL and self.watching.until is not None:
+            return f"reached {self._place(self.watching.until)}"
+        if why is Why.TEXT:
+            return f"printed {self.watching.until_text!r}"
+        if why is Why.LIMIT:
+            return f"the limit of {self.watching.limit_s:g} s of virtual time"
+        if self.still:
+            return "the core executes nothing more: it sleeps for good, or its handlers fault"
+        return f"by itself, with exit status {self.ended.status}"
+
+    @property
+    def problem(self) -> str:
+        """What was wrong; "" if nothing."""
+        end = self.ended.calls.end
+        if self.stopped:
+            return ""
+        if end is None:
+            said = self.ended.messages.splitlines()
+            return f"the emulator died: {said[0] if said else 'without a message'}"
+        if end.why in (Why.UNTIL, Why.TEXT):
+            return ""
+        if end.fault:
+            faults = _FAULTS.get(self.image.board.arch, {})
+            return (
+                f"the firmware faulted ({faults.get(end.fault, end.fault)}) and was still in "
+                f"{self._place(end.address)} at {self.sentence}"
+            )
+        if end.why is Why.ITSELF and self.ended.status:
+            return f"the firmware ended with exit status {self.ended.status}"
+        if self.watching.until is not None:
+            return f"{self._place(self.watching.until)} was not reached: {self.sentence}"
+        if self.watching.until_text:
+            return f"{self.watching.until_text!r} was not printed: {self.sentence}"
+        return ""
+
+    def _place(self, address: int) -> str:
+        symbol = self.image.elf.symbol_at(address)
+        return symbol.removesuffix("+0x0") or f"{address:#010x}"

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of a firmware, by the names, wildcards and addresses of a command line."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from kadenz.elf import Elf
+from kadenz.errors import UsageError
+
+MOST = 4096  # functions of one call
+_SHOWN = 6  # names or addresses in a message
+_WILD = re.compile(r"[*?\[]")
+# What GCC and Clang append to a piece of a function, or to a copy of it.
+_PIECE = re.compile(r"\.(part|cold|constprop|isra|lto_priv|llvm|specialized)\b")
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function whose calls are counted. `named`: by its name or its address, not by a wildcard.
+    `pieces` are symbols of parts that the compiler moved out of it."""
+
+    name: str
+    address: int
+    size: int
+    named: bool = True
+    pieces: tuple[str, ...] = ()
+
+    @property
+    def bench(self) -> str:
+        """The name of its record."""
+        return f"count/{self.name}"
+
+
+class Functions:
+    """The functions of an image, to choose from."""
+
+    def __init__(self, elf: Elf) -> None:
+        self._elf = elf
+        self._all = [Function(name, start, size) for start, size, name in elf.functions]
+
+    def chosen(self, patterns: Sequence[str]) -> list[Function]:
+        """The functions that the patterns name, each once, in the order of the patterns. UsageError
+        with a remedy for a pattern that names none, or too many."""
+        by_address: dict[int, Function] = {}
+        for pattern in patterns:
+            for function in self._of(pattern):
+                known = by_address.get(function.address)
+                if known is None or (function.named and not known.named):
+                    by_address[function.address] = function
+        if len(by_address) > MOST:
+            raise UsageError(
+                f"--function: {len(by_address):,} functions, at most {MOST:,} are counted",
+                remedy="Name fewer, or a narrower pattern",
+            )
+        return [self._with_pieces(function) for function in by_address.values()]
+
+    def address(self, text: str, option: str) -> int:
+        """The address that a symbol or a number names."""
+        return self._single(text, option).address
+
+    @cached_property
+    def _declared(self) -> list[Function]:
+        """Without labels of assembly and of linker scripts."""
+        known = {(symbol.address, symbol.name) for symbol in self._elf.symbols}
+        return [each for each in self._all if (each.address, each.name) in known]
+
+    @cached_property
+    def _names(self) -> Counter[str]:
+        return Counter(name for name, _ in {(each.name, each.address) for each in self._all})
+
+    def _of(self, pattern: str) -> list[Function]:
+        if not _WILD.search(pattern):
+            return [self._single(pattern, "--function")]
+        self._check_symbols(pattern, "--function")
+        matching = [each for each in self._declared if fnmatchcase(each.name, pattern)]
+        if not matching:
+            raise self._missing(pattern, "--function")
+        return [replace(self._distinct(each), named=False) for each in matching]
+
+    def _single(self, text: str, option: str) -> Function:
+        if text.lower().startswith("0x"):
+            return self._at(text, option)
+        self._check_symbols(text, option)
+        places = {each.address: each for each in self._all if each.name == text}
+        if not places:
+            raise self._missing(text, option)
+        if len(places) > 1:
+            addresses = [f"{address:#010x}" for address in places]
+            raise UsageError(
+                f"{option} {text}: {self._elf.path} has {len(places)} functions of this name, at "
+                f"{_listed(addresses)}",
+                remedy=f"Name its address: {option} {addresses[0]}",
+            )
+        return next(iter(places.values()))
+
+    def _at(self, text: str, option: str) -> Function:
+        try:
+            address = int(text, 16) & ~1  # on Arm, bit 0 marks Thumb code
+        except ValueError:
+            raise UsageError(
+                f"{option} {text}: not an address", remedy="For example 0x08000200"
+            ) from None
+        for function in (*self._declared, *self._all):
+            if function.address == address:
+                return self._distinct(function)
+        inside = self._elf.symbol_at(address)
+        if inside:
+            name = inside.partition("+")[0]
+            raise UsageError(
+                f"{option} {text}: not the begin of a function, but {inside}",
+                remedy=f"Name the function: {option} {name}",
+            )
+        code = [section for section in self._elf.sections if section.kind == "code"]
+        if not any(s.address <= address < s.address + s.size for s in code):
+            places = [f"{s.address:#x} to {s.address + s.size:#x}" for s in code if s.size]
+            raise UsageError(
+                f"{option} {text}: {self._elf.path} has no code there",
+                remedy=f"Its code: {_listed(places)}",
+            )
+        return Function(f"{address:#010x}", address, 0)
+
+    def _distinct(self, function: Function) -> Function:
+        """With its address in its name where another function has the same one."""
+        if self._names[function.name] < 2:
+            return function
+        return replace(function, name=f"{function.name}@{function.address:#010x}")
+
+    def _with_pieces(self, function: Function) -> Function:
+        pieces = tuple(
+            dict.fromkeys(
+                each.name
+                for each in self._declared
+                if each.name.startswith(f"{function.name}.") and _PIECE.search(each.name)
+            )
+        )
+        return replace(function, pieces=pieces)
+
+    def _check_symbols(self, text: str, option: str) -> None:
+        if not self._all:
+            raise UsageError(
+                f"{option} {text}: {self._elf.path} has no symbols: it is stripped",
+                remedy="Pass the image before it is stripped, or name addresses of its map file: "
+                f"{option} 0x08000200",
+            )
+
+    def _missing(self, text: str, option: str) -> UsageError:
+        names = list(dict.fromkeys(each.name for each in self._declared or self._all))
+        pieces = [name for name in names if name.startswith(f"{text}.") and _PIECE.search(name)]
+        if pieces:
+            return UsageError(
+                f"{option} {text}: {self._elf.path} has only pieces of it: {_listed(pieces)}",
+                remedy=f"The rest is inlined into its callers. Name a piece, {option} "
+                f"'{pieces[0]}', or compile it with __attribute__((noinline))",
+            )
+        near = get_close_matches(text, names, _SHOWN, 0.6)
+        near = near or [name for name in names if text.strip("*?").lower() in name.lower()]
+        remedy = f"Did you mean {_listed(near)}?" if near else "List them with nm"
+        return UsageError(
+            f"{option} {text}: no such function in {self._elf.path}",
+            remedy=f"{remedy} A function that is inlined everywhere has no symbol: compile it with "
+            "__attribute__((noinline))",
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    """ "a, b and 3 more"."""
+    names = list(names)
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

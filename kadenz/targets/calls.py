@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of calls that the plugin instruments/calls writes, read in blocks."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kadenz.errors import TargetFailed
+
+# instruments/calls/rows.h
+ROW = np.dtype(
+    [("kind", "<u4"), ("function", "<u4"), ("a", "<u8"), ("b", "<u8"), ("c", "<u8")],
+)
+_MAGIC = int.from_bytes(b"KDZCALLS", "little")
+_VERSION = 1
+_HEAD, _CALL, _TALLY, _END = range(4)
+_BLOCK_ROWS = 1 << 16  # 2 MiB at a time: memory does not grow with the calls
+
+Values = NDArray[np.uint64]
+
+
+class Why(enum.IntEnum):
+    """Why a firmware ended: of `enum kdz_end` of rows.h."""
+
+    ITSELF = 1
+    UNTIL = 2
+    TEXT = 3
+    LIMIT = 4
+    STOPPED = 5
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of an execution: its last known address, the fault that was handled, by its number
+    on the core (0: none), and the instructions so far."""
+
+    why: Why
+    address: int
+    fault: int
+    instructions: int
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Calls of a function: that began, that returned, that were left without a return."""
+
+    began: int = 0
+    returned: int = 0
+    unwound: int = 0
+
+    @property
+    def open(self) -> int:
+        """Calls that had not returned when the execution ended."""
+        return self.began - self.returned - self.unwound
+
+
+@dataclass(frozen=True)
+class CallBlock:
+    """Calls of one function, in the order of their returns: three values of each, (n,)."""
+
+    function: int
+    instructions: Values  # without the other two
+    handlers: Values  # of handlers of exceptions inside
+    threads: Values  # of other threads, between the switch to them and back
+
+
+class Calls:
+    """The calls of one execution. TargetFailed for a file of another kind."""
+
+    def __init__(self, file: Path) -> None:
+        """Reads the end; without it the emulator was killed, and whole rows are kept."""
+        size = file.stat().st_size // ROW.itemsize if file.is_file() else 0
+        self._rows = np.memmap(file, ROW, "r", shape=(size,)) if size else np.empty(0, ROW)
+        head = self._rows[0] if size else None
+        if head is None or (head["kind"], head["a"], head["b"]) != (_HEAD, _MAGIC, _VERSION):
+            raise TargetFailed(
+                "the emulator wrote no calls", remedy="Its messages say why; run again"
+            )
+        self.end: End | None = None
+        self.tallies: dict[int, Tally] = {}
+        self._count = size
+        for row in self._rows[:0:-1]:
+            if row["kind"] not in (_TALLY, _END):
+                break
+            self._count -= 1
+            self._take(row)
+        if self.end is None:
+            self._tally()
+
+    def blocks(self) -> Iterator[CallBlock]:
+        """All calls, a few at a time."""
+        for begin in range(1, self._count, _BLOCK_ROWS):
+            rows = np.array(self._rows[begin : min(begin + _BLOCK_ROWS, self._count)])
+            for function in np.unique(rows["function"]).tolist():
+                calls = rows[rows["function"] == function]
+                yield CallBlock(function, calls["a"], calls["b"], calls["c"])
+
+    def _tally(self) -> None:
+        """Without an end, only calls that returned are known."""
+        self.tallies.clear()
+        for block in self.blocks():
+            count = block.instructions.size + self.tallies.get(block.function, Tally()).began
+            self.tallies[block.function] = Tally(count, count)
+
+    def _take(self, row: np.void) -> None:
+        values = [int(row[name]) for name in "abc"]
+        if row["kind"] == _END:
+            self.end = End(Why(int(row["function"])), *values)
+        else:
+            self.tallies[int(row["function"])] = Tally(*values)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tier `emulated` for a firmware without the suite: its calls are counted from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kadenz import tools
+from kadenz.config import inventory
+from kadenz.config.board import EmulatedTier
+from kadenz.config.manifest import EmulatorEntry
+from kadenz.elf import Elf
+from kadenz.errors import TargetFailed
+from kadenz.targets import scope_plugin
+from kadenz.targets.calls import ROW, Calls
+from kadenz.targets.qemu import QemuTarget
+
+PLUGIN = "calls"
+_SHARED = ("count.c", "stopwatch.h", "trace.h")  # of instruments/scope: what counts
+_LIBRARY, _FUNCTIONS, _TEXT, _CALLS, _SERIAL = "plugin", "functions", "text", "calls", "serial"
+_PROGRESS = "progress"
+_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class Watching:
+    """What is counted: the addresses of functions, and what ends the execution beside the firmware
+    itself. `limit_s` is virtual time."""
+
+    functions: Sequence[int]
+    limit_s: float
+    until: int | None = None
+    until_text: str = ""
+
+    def parameters(self) -> list[str]:
+        """Of the plugin, without the files of an execution."""
+        until = [f"until={self.until:#x}"] if self.until is not None else []
+        return [*until, f"limit={round(self.limit_s * _NS)}"]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the emulator ended. `status` is the firmware's own, by semihosting; None if it was ended
+    from outside. Negative: the emulator's own, by a signal."""
+
+    status: int | None
+    messages: str
+    calls: Calls
+
+
+class FirmwareTarget(QemuTarget):
+    """One boot of a firmware in QEMU."""
+
+    def __init__(self, tier: EmulatedTier, elf: Elf, watching: Watching) -> None:
+        """Builds the plugin. Raises the errors of `scope_plugin.build`."""
+        super().__init__(tier, elf)
+        self._watching = watching
+        instruments = inventory.root() / "instruments"
+        self._library = scope_plugin.build(
+            instruments / PLUGIN,
+            inventory.build_folder() / PLUGIN,
+            tools.version(tier.qemu),
+            shared=[instruments / "scope" / name for name in _SHARED],
+            name=PLUGIN,
+        )
+
+    def boot(self) -> None:
+        """Starts the firmware with the plugin."""
+        addresses = "".join(f"{address:#x}\n" for address in self._watching.functions)
+        (self._folder / _FUNCTIONS).write_text(addresses)
+        if self._watching.until_text:
+            (self._folder / _TEXT).write_text(self._watching.until_text)
+        self._start()
+
+    @property
+    def calls_so_far(self) -> int:
+        """About how many calls are written."""
+        file = self._folder / _CALLS
+        return file.stat().st_size // ROW.itemsize if file.is_file() else 0
+
+    @property
+    def virtual_ns(self) -> int:
+        """The board's time; it stands still while the core executes nothing."""
+        file = self._folder / _PROGRESS
+        return int.from_bytes(file.read_bytes()[:8], "little") if file.is_file() else 0
+
+    def ask_to_end(self) -> None:
+        """Lets the plugin end QEMU, at the next look; without waiting for it."""
+        file = self._folder / _PROGRESS
+        if file.is_file():
+            with file.open("r+b") as progress:
+                progress.seek(8)
+                progress.write((1).to_bytes(8, "little"))
+
+    def end(self) -> Ended:
+        """Ends QEMU if it still runs. Its folder stays until `close`."""
+        messages = self._end()
+        try:
+            calls = Calls(self._folder / _CALLS)
+        except TargetFailed as error:
+            error.detail = messages
+            raise
+        status = self._by_itself.poll() if self._by_itself is not None else None
+        return Ended(status, messages, calls)
+
+    def emulator(self) -> EmulatorEntry | None:
+        """The emulator's entry, including the plugin."""
+        entry = super().emulator()
+        if entry is not None:
+            parameters = ["kadenz-calls", *self._watching.parameters()]
+            entry.arguments += ["-plugin", ",".join(parameters)]
+        return entry
+
+    def _placed(self, folder: Path) -> list[str]:
+        # With a slash: otherwise the loader searches its own folders for the library.
+        parameters = [f"./{folder / _LIBRARY}", *self._watching.parameters()]
+        parameters += [f"calls={folder / _CALLS}", f"functions={folder / _FUNCTIONS}"]
+        parameters += [f"progress={folder / _PROGRESS}"]
+        if self._watching.until_text:
+            parameters += [f"console={folder / _SERIAL}", f"text={folder / _TEXT}"]
+        return ["-plugin", ",".join(parameters)]
+
+    def _inputs(self) -> dict[str, Path | None]:
+        inputs = {**super()._inputs(), _LIBRARY: self._library, _FUNCTIONS: None}
+        del inputs["plan"]
+        return inputs
