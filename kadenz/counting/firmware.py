@@ -80,7 +80,7 @@ class Execution:
 
     @property
     def last_output(self) -> str:
-        """Of the console."""
+        """The last lines of the console."""
         return "\n".join(self.console.rstrip().splitlines()[-_LAST_LINES:])
 
 
@@ -143,13 +143,12 @@ def _followed(
     """The console, and whether the core stands still; returns when nothing more is to come."""
     console = bytearray()
     worked, before = time.monotonic(), (-1, 0.0)
-    while not stop.is_set():
-        data = target.read(_READ_S)
-        if data is None:
-            break
+    while (data := target.read(_READ_S)) is not None:
         if len(console) < _CONSOLE_BYTES:
             console += data
         progress(target.calls_so_far)
+        if stop.is_set():
+            target.ask_to_end()
         now, ns = time.monotonic(), target.virtual_ns
         waited = sum(wait for _, wait in target.thread_times().values())
         if ns != before[0]:
@@ -189,13 +188,12 @@ class _How:
     def problem(self) -> str:
         """What was wrong; "" if nothing."""
         end = self.ended.calls.end
-        if self.stopped:
+        if self.stopped or (end is not None and end.why in (Why.UNTIL, Why.TEXT)):
             return ""
         if end is None:
             said = self.ended.messages.splitlines()
-            return f"the emulator died: {said[0] if said else 'without a message'}"
-        if end.why in (Why.UNTIL, Why.TEXT):
-            return ""
+            dead = f"the emulator died: {said[0] if said else 'without a message'}"
+            return self.sentence if self.still else dead
         if end.fault:
             faults = _FAULTS.get(self.image.board.arch, {})
             return (
@@ -204,6 +202,11 @@ class _How:
             )
         if end.why is Why.ITSELF and self.ended.status:
             return f"the firmware ended with exit status {self.ended.status}"
+        return self._missing
+
+    @property
+    def _missing(self) -> str:
+        """Which asked end did not come; "" if none was asked."""
         if self.watching.until is not None:
             return f"{self._place(self.watching.until)} was not reached: {self.sentence}"
         if self.watching.until_text:

@@ -107,8 +107,10 @@ class Functions:
             raise UsageError(
                 f"{option} {text}: not an address", remedy="For example 0x08000200"
             ) from None
+        code = [section for section in self._elf.sections if section.kind == "code"]
+        runs = any(s.address <= address < s.address + s.size for s in code)
         for function in (*self._declared, *self._all):
-            if function.address == address:
+            if function.address == address and runs:
                 return self._distinct(function)
         inside = self._elf.symbol_at(address)
         if inside:
@@ -117,8 +119,7 @@ class Functions:
                 f"{option} {text}: not the begin of a function, but {inside}",
                 remedy=f"Name the function: {option} {name}",
             )
-        code = [section for section in self._elf.sections if section.kind == "code"]
-        if not any(s.address <= address < s.address + s.size for s in code):
+        if not runs:
             places = [f"{s.address:#x} to {s.address + s.size:#x}" for s in code if s.size]
             raise UsageError(
                 f"{option} {text}: {self._elf.path} has no code there",

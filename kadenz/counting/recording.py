@@ -27,7 +27,7 @@ from kadenz.counting.functions import Function
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
 from kadenz.store import RunWriter
-from kadenz.targets.calls import CallBlock, Tally
+from kadenz.targets.calls import CallBlock, Tally, Values
 
 LANE = "call"
 _COMPANIONS = ("handlers", "threads")
@@ -85,7 +85,7 @@ def record(
         return CountedRun(writer.finish(stopped), counted)
 
 
-def _values(block: CallBlock) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint64]], ...]:
+def _values(block: CallBlock) -> tuple[Values, ...]:
     return block.instructions, block.handlers, block.threads
 
 
