@@ -16,7 +16,20 @@ PAGES = (
 BLOCK = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"\s+# .*$")
 _SHELL = {"", "sh", "console"}
-_FIRST = {"cd", "kadenz", "sudo", "cp", "mkdir", "sed", "make", "python", ".", "git", "rm"}
+_FIRST = {
+    "cd",
+    "kadenz",
+    "sudo",
+    "cp",
+    "mkdir",
+    "sed",
+    "make",
+    "python",
+    ".",
+    "git",
+    "rm",
+    "arm-none-eabi-gcc",
+}
 
 
 def commands(page: str) -> Iterator[str]:

@@ -69,6 +69,7 @@ ELSEWHERE = (
     *("mount -t tracefs", "trace itc/message-queue"),
     "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
     # Programs of the reader's, and their runs: tests/guest/test_given_program.py has some.
+    "count firmware.elf --board stm32f4 --function 'can_*'",  # docs/how-to/count-a-function.md
     *("--program", "compare runs/before runs/after --statistic p99 --statistic max"),
 )
 # They load or tune this machine, and docs/how-to/compare-two-systems.md has the same two.
@@ -87,7 +88,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
     cycle = np.arange(20_000)
     np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
     if "```c\n" in text:
-        (folder / "mine_give.c").write_text(text.split("```c\n")[1].split("```")[0])
+        name = "firmware.c" if "`firmware.c`" in text else "mine_give.c"
+        (folder / name).write_text(text.split("```c\n")[1].split("```")[0])
     if "capture.vcd" in text:
         (folder / "capture.vcd").write_text(CAPTURE)
     if "task-set.toml" in text:
