@@ -12,7 +12,7 @@
 #define KDZ_ROWS_MAGIC "KDZCALLS"
 #define KDZ_ROWS_VERSION 1u
 
-/* What a row says; the other columns are in this order. */
+/* Kinds of rows, with their other columns in order. */
 enum kdz_row {
     KDZ_ROW_HEAD = 0,  /* the magic, the version */
     KDZ_ROW_CALL = 1,  /* its instructions, those of handlers inside, those of other threads */

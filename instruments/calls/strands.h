@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For so many functions. `following` is called when calls are open, and when none is. */
+/* For `functions` of them. `following` is called when calls are open, and when none is. */
 void kdz_strands_start(size_t functions, void (*following)(bool on));
 
 /* A function's first instruction is next. */

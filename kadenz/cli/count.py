@@ -41,7 +41,7 @@ _LIMIT_S = 10.0
     metavar="SECONDS",
     default=_LIMIT_S,
     show_default=True,
-    help="End after so many seconds of virtual time.",
+    help="End after SECONDS of virtual time.",
 )
 @click.option(
     "-o",

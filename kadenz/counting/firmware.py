@@ -51,7 +51,7 @@ class Firmware:
 
     @property
     def build(self) -> BuildEntry:
-        """What the file says of its build."""
+        """The build, as far as the file states it."""
         sizes = self.elf.sizes
         return BuildEntry(
             compiler="; ".join(self.facts.compilers) or "unknown",
@@ -113,7 +113,7 @@ def executed(
     stop: threading.Event,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Execution]:
-    """Executes it to its end; the calls can be read inside. `progress` is told the calls so far.
+    """Executes it to its end; the calls can be read inside. `progress` gets the calls so far.
 
     Raises TargetFailed if it does not even start.
     """

@@ -29,6 +29,7 @@ READING = {
     "trace": ("itc/queue", "--target", STOCK),
     "worst": ("itc/queue", "--target", "freertos/ibex@rtl"),
     "bound": ("itc/queue", "--target", "freertos/ibex@rtl"),
+    "count": ("x.elf", "--board", "stm32f4", "--function", "main"),
     "import": tuple(f"x.vcd --begin D0 --end D1 --bench itc/queue --target {STOCK}".split()),
     "footprint": (STOCK,),
     "runs": (),
@@ -54,6 +55,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / part).mkdir(parents=True)
     (folder / "kadenz.toml").write_text("")
     (folder / "x.vcd").write_text("")
+    (folder / "x.elf").write_text("")
     monkeypatch.chdir(folder)
     return folder
 

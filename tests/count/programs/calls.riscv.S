@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls whose instructions can be counted by reading (RV32, board hifive1-revb). An instruction
+ * counts once, also the one that returns; handlers count apart.
+ */
+    .ifndef MORE
+    .equ MORE, 0 /* instructions more in `six` */
+    .endif
+    .equ MSIP, 0x02000000
+
+    .section .text.start, "ax"
+    .globl _start
+    .type _start, @function
+_start:
+    la   sp, stack_end
+    la   t0, handler
+    csrw mtvec, t0
+    li   t0, 8
+    csrw mie, t0
+    csrsi mstatus, 8
+    jal  six
+    jal  six
+    li   a0, 4
+    jal  down
+    jal  tail
+    jal  raises
+    la   a0, buffer
+    jal  saves
+    j    finish
+    .size _start, . - _start
+    /* 7 = 1 + 2 x 2 + 2 */
+    .type six, @function
+six:
+    .rept MORE
+    nop
+    .endr
+    li t1, 2
+1:  addi t1, t1, -1
+    bnez t1, 1b
+    addi t1, t1, 0
+    ret
+    .size six, . - six
+    /* Of itself, a0 deep: 6 for the innermost, 8 more for each around it */
+    .type down, @function
+down:
+    addi sp, sp, -16
+    sw   ra, 0(sp)
+    beqz a0, 1f
+    addi a0, a0, -1
+    jal  down
+1:  lw   ra, 0(sp)
+    addi sp, sp, 16
+    ret
+    .size down, . - down
+    /* 9 = 2 + six, which returns for it */
+    .type tail, @function
+tail:
+    nop
+    j    six
+    .size tail, . - tail
+    /* 6, and the 7 of the handler apart */
+    .type raises, @function
+raises:
+    li t0, MSIP
+    li   t1, 1
+    sw   t1, 0(t0)
+    nop
+    nop
+    ret
+    .size raises, . - raises
+    .balign 4
+    .type handler, @function
+handler:
+    addi sp, sp, -16
+    sw   t0, 0(sp)
+    li   t0, MSIP
+    sw   zero, 0(t0)
+    lw   t0, 0(sp)
+    addi sp, sp, 16
+    mret
+    .size handler, . - handler
+    /* 14 = 7 + 4 of jumps, which does not return + 3 */
+    .type saves, @function
+saves:
+    addi sp, sp, -16
+    sw   ra, 0(sp)
+    sw   sp, 0(a0)
+    la   t0, 1f
+    sw   t0, 4(a0)
+    jal  jumps
+    nop
+1:  lw   ra, 0(sp)
+    addi sp, sp, 16
+    ret
+    .size saves, . - saves
+    .type jumps, @function
+jumps:
+    addi sp, sp, -16
+    lw   sp, 0(a0)
+    lw   t0, 4(a0)
+    jr   t0
+    .size jumps, . - jumps
+    .type finish, @function
+    .option push
+    .option norvc
+    .balign 16
+finish:
+    li   a0, 0x20
+    la   a1, goodbye
+    slli x0, x0, 0x1f
+    ebreak
+    srai x0, x0, 7
+1:  j 1b
+    .option pop
+    .size finish, . - finish
+    .section .rodata
+    .balign 4
+goodbye: .word 0x20026, 0
+    .bss
+    .balign 16
+buffer: .space 16
+    .space 512
+stack_end:

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kadenz count`: each call has the instructions that were counted by hand."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kadenz.cli import cli
+from kadenz.config import inventory
+from kadenz.config.target_name import parse_target
+from kadenz.errors import EXIT_PASS, EXIT_REGRESSION
+from kadenz.images.image import build_image
+
+from .firmware import ARM, RISCV, Machine, assemble, count, counted, functions, samples, with_plan
+
+pytestmark = pytest.mark.counted
+
+# Counted by hand in the comments of programs/calls.*.S, in the order of the returns.
+BY_HAND = {
+    "arm": {
+        "six": [6, 6, 6],
+        "down": [3, 8, 13, 18, 23],
+        "tail": [8],
+        "raises": [4],
+        "svc": [2],
+        "saves": [17],
+        "grows": [9],
+    },
+    "riscv": {
+        "six": [7, 7, 7],
+        "down": [6, 14, 22, 30, 38],
+        "tail": [9],
+        "raises": [6],
+        "handler": [7],
+        "saves": [14],
+    },
+}
+HANDLER = {"arm": 2, "riscv": 7}
+both = pytest.mark.parametrize("machine", [ARM, RISCV], ids=["arm", "riscv"])
+
+
+def digests(folder: str) -> dict[str, str]:
+    """Of the files of samples."""
+    files = sorted((Path(folder) / "samples").iterdir())
+    return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
+
+
+@both
+def test_calls_have_the_instructions_counted_by_hand(machine: Machine, tmp_path: Path) -> None:
+    by_hand = BY_HAND[machine.suffix]
+    run = counted(assemble(machine, tmp_path), machine, *functions(*by_hand))[""]["run"]
+    assert {name: samples(run, name)["call"] for name in by_hand} == by_hand
+
+
+@both
+def test_instructions_of_a_handler_are_apart(machine: Machine, tmp_path: Path) -> None:
+    rows = counted(assemble(machine, tmp_path), machine, *functions("raises", "six"))
+    lanes = samples(rows[""]["run"], "raises")
+    assert lanes["call:handlers"] == [HANDLER[machine.suffix]]
+    assert lanes["call:threads"] == [0]
+    assert (rows["raises"]["interrupted"], rows["six"]["interrupted"]) == (1, 0)
+
+
+@both
+def test_a_function_alone_has_the_same_samples(machine: Machine, tmp_path: Path) -> None:
+    """What is followed beside it changes nothing."""
+    elf, by_hand = assemble(machine, tmp_path), BY_HAND[machine.suffix]
+    for name in by_hand:
+        run = counted(elf, machine, *functions(name))[""]["run"]
+        assert samples(run, name)["call"] == by_hand[name], name
+
+
+@both
+def test_a_call_that_a_longjmp_leaves_is_named(machine: Machine, tmp_path: Path) -> None:
+    answer = count(assemble(machine, tmp_path), machine, *functions("saves", "jumps"))
+    assert "jumps: of 1 calls, 1 left without a return (longjmp" in answer.stderr
+    assert "count/jumps: failed: no call returned, of 1" in answer.stderr
+    assert answer.return_value == 1
+
+
+@both
+def test_two_executions_give_the_same_bytes(machine: Machine, tmp_path: Path) -> None:
+    elf = assemble(machine, tmp_path)
+    runs = [counted(elf, machine, *functions("*"))[""]["run"] for _ in range(2)]
+    first, second = map(digests, runs)
+    assert first == second
+
+
+@both
+def test_seven_instructions_more_make_a_gate_red(machine: Machine, tmp_path: Path) -> None:
+    sides = []
+    for name, defines in (("before", []), ("after", ["MORE=7"])):
+        (tmp_path / name).mkdir()
+        elf = assemble(machine, tmp_path / name, defines=defines)
+        sides.append(counted(elf, machine, *functions("six", "down"))[""]["run"])
+    before, after = sides
+    assert samples(after, "six")["call"] == [n + 7 for n in samples(before, "six")["call"]]
+    arguments = ("--max-worse", "1%", "--statistic", "median", "--statistic", "max")
+    red = CliRunner().invoke(
+        cli, ["gate", after, "--against", before, *arguments], standalone_mode=False
+    )
+    green = CliRunner().invoke(
+        cli, ["gate", before, "--against", after, *arguments], standalone_mode=False
+    )
+    assert (red.return_value, green.return_value) == (EXIT_REGRESSION, EXIT_PASS)
+
+
+def test_what_another_thread_executes_is_apart(tmp_path: Path) -> None:
+    """Two threads exchange their stacks in the middle of calls, and one is interrupted."""
+    elf = assemble(RISCV, tmp_path, "threads")
+    run = counted(elf, RISCV, *functions("first", "raises", "give_way", "handler"))[""]["run"]
+    lanes = samples(run, "first")
+    assert lanes["call"] == [21]
+    assert lanes["call:handlers"] == [2 * 7]
+    # The loop, two calls of raises, and those of give_way; the first one begins the thread.
+    assert lanes["call:threads"] == [(1 + 2 * 100) + 2 * (1 + 6) + 2 * (1 + 7)]
+    assert samples(run, "raises")["call"] == [6, 6]
+    assert samples(run, "give_way")["call"] == [7, 7, 7]
+
+
+def test_an_image_of_freertos_is_counted_as_it_is(tmp_path: Path) -> None:
+    """The suite's own image, which has no marks: one message to a thread that waits and one back
+    for each sample, the same every time."""
+    target = parse_target("freertos/stm32f4@emulated")
+    image = build_image(target, "counter").elf.path
+    tier = inventory.board("stm32f4").tier.emulated
+    assert tier is not None
+    plan = "itc/queue id=10 samples=50\nend\n"
+    elf = with_plan(image, tmp_path / "firmware.elf", tier.plan_address, plan)
+    names = functions("xQueueGenericSend", "PendSV_Handler", "SysTick_Handler")
+    rows = counted(elf, ARM, *names)
+    lanes = samples(rows[""]["run"], "xQueueGenericSend")
+    assert rows["xQueueGenericSend"]["calls"] == len(lanes["call"]) > 100
+    # Half of them wake a thread that is more urgent: a switch, and what that thread does.
+    woke = [i for i, threads in enumerate(lanes["call:threads"]) if threads]
+    assert len(woke) == 50
+    assert all(lanes["call:handlers"][i] for i in woke)
+    assert max(lanes["call"]) < 300 < min(lanes["call:threads"][i] for i in woke)
+    assert min(samples(rows[""]["run"], "SysTick_Handler")["call"]) == 34  # explanation/scope.md
