@@ -6,7 +6,7 @@
  *   -plugin libkadenz-calls.so,calls=FILE,functions=FILE[,until=ADDRESS][,limit=NS]
  *           [,console=FILE,text=FILE][,progress=FILE]
  *
- * `functions` has the addresses of their first instructions, one a line; `calls` is written
+ * `functions` has the addresses and the bytes of their code, one a line; `calls` is written
  * (rows.h). The emulator ends when the instruction at `until` is next, when `console`, which
  * another device writes, has the bytes of `text`, or after `limit` of virtual time. `progress` has
  * two numbers of 64 bits: the virtual time, in ns, which stands still while no instruction is
@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
+#include <inttypes.h>
 #include <qemu-plugin.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static struct {
 } asked;
 
 static GHashTable *functions; /* address -> number and 1 */
+static GArray *code;          /* struct kdz_code, by number */
 static GString *text, *seen;
 static int console = -1;
 static volatile int64_t *progress; /* the time, and whether to end */
@@ -319,15 +321,17 @@ static bool read_files(void)
     gsize size = 0;
 
     functions = g_hash_table_new(NULL, NULL);
+    code = g_array_new(FALSE, FALSE, sizeof(struct kdz_code));
     if (!g_file_get_contents(asked.functions, &bytes, NULL, NULL)) {
         return false;
     }
     for (char *line = strtok(bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        uint64_t address;
-        if (!number_of(line, &address)) {
+        struct kdz_code function;
+        if (sscanf(line, "%" SCNx64 " %" SCNx64, &function.address, &function.bytes) != 2) {
             return false;
         }
-        g_hash_table_insert(functions, (gpointer)(uintptr_t)address,
+        g_array_append_val(code, function);
+        g_hash_table_insert(functions, (gpointer)(uintptr_t)function.address,
                             (gpointer)(uintptr_t)(g_hash_table_size(functions) + 1u));
     }
     g_free(bytes);
@@ -404,7 +408,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     }
     following = qemu_plugin_scoreboard_u64(qemu_plugin_scoreboard_new(sizeof(uint64_t)));
     slice = qemu_plugin_scoreboard_u64(qemu_plugin_scoreboard_new(sizeof(uint64_t)));
-    kdz_strands_start(g_hash_table_size(functions), follow);
+    kdz_strands_start((const struct kdz_code *)(void *)code->data, code->len, follow);
     qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
     qemu_plugin_register_atexit_cb(id, on_shutdown, NULL);

@@ -35,6 +35,7 @@ struct tally {
 
 static struct strand *current;
 static GPtrArray *left;
+static const struct kdz_code *code;
 static struct tally *tallies;
 static size_t function_count;
 static void (*follow)(bool on);
@@ -43,12 +44,14 @@ static uint64_t in_handlers, since; /* instructions of handlers, up to the count
 static uint64_t stack_before;
 static bool sets_stack; /* the instruction before this one may have */
 static bool leaving_trap;
+static uint64_t doubtful;  /* a stack pointer with which the innermost call was left, or 0 */
 static bool behind_return; /* the block before this one may have ended an exception */
 
-void kdz_strands_start(size_t functions, void (*following)(bool on))
+void kdz_strands_start(const struct kdz_code *functions, size_t count, void (*following)(bool on))
 {
-    tallies = g_new0(struct tally, functions + 1u);
-    function_count = functions;
+    code = functions;
+    tallies = g_new0(struct tally, count + 1u);
+    function_count = count;
     follow = following;
     left = g_ptr_array_new();
 }
@@ -381,6 +384,7 @@ static bool stays(uint64_t sp)
     if (kept == 0) {
         return false;
     }
+    doubtful = call_at(current, kept - 1u)->sp == sp ? sp : 0;
     for (guint i = calls->len; i > kept; i--) {
         give_up(call_at(current, i - 1u));
     }
@@ -414,11 +418,30 @@ static bool interrupted_at(uint64_t pc)
                                   : leaving_trap || kdz_processor_is_vector(pc);
 }
 
+/* A call has its stack pointer of the entry again, which no instruction but a return or the end of
+ * its only frame brings back: a longjmp left it, if it goes on elsewhere. */
+static void look_for_longjmp(uint64_t pc)
+{
+    for (guint i = current->calls->len; i > 0; i--) {
+        const struct call *call = call_at(current, i - 1u);
+        const struct kdz_code *own = &code[call->function];
+        if (call->sp != doubtful || call->link == pc || pc - own->address < own->bytes) {
+            break;
+        }
+        give_up(call);
+        g_array_set_size(current->calls, i - 1u);
+    }
+    doubtful = 0;
+}
+
 void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now)
 {
     behind_return = after_return;
     if (!interrupted_at(pc)) {
         kdz_strands_after_stack(now);
+        if (doubtful != 0) {
+            look_for_longjmp(pc);
+        }
     }
     sets_stack = false;
     if (kdz_processor_is_arm()) {

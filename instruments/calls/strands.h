@@ -14,8 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* For `functions` of them. `following` is called when calls are open, and when none is. */
-void kdz_strands_start(size_t functions, void (*following)(bool on));
+/* Where a function's code is, as far as that is known; of 0 bytes if it is not. */
+struct kdz_code {
+    uint64_t address, bytes;
+};
+
+/* `following` is called when calls are open, and when none is. */
+void kdz_strands_start(const struct kdz_code *functions, size_t count, void (*following)(bool on));
 
 /* A function's first instruction is next. */
 void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now);

@@ -33,7 +33,7 @@ _LIMIT_S = 10.0
     help="A function: its symbol, with wildcards ('can_*'), or its address, 0x…; may be repeated.",
 )
 @click.option("--until", metavar="SYMBOL", help="End when the firmware comes to this symbol.")
-@click.option("--until-text", metavar="TEXT", default="", help="End when its console has TEXT.")
+@click.option("--until-text", metavar="OUTPUT", default="", help="End when its console has OUTPUT.")
 @click.option(
     "--limit",
     "limit_s",
@@ -89,7 +89,7 @@ def count(
     known = Functions(checked.elf)
     chosen = known.chosen(functions)
     watching = Watching(
-        [function.address for function in chosen],
+        [(function.address, function.size) for function in chosen],
         limit_s,
         known.address(until, "--until") if until else None,
         until_text,

@@ -26,10 +26,10 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Watching:
-    """What is counted: the addresses of functions, and what ends the execution beside the firmware
-    itself. `limit_s` is virtual time."""
+    """What is counted: the code of functions as address and bytes (0: not known), and what ends the
+    execution beside the firmware itself. `limit_s` is virtual time."""
 
-    functions: Sequence[int]
+    functions: Sequence[tuple[int, int]]
     limit_s: float
     until: int | None = None
     until_text: str = ""
@@ -68,8 +68,8 @@ class FirmwareTarget(QemuTarget):
 
     def boot(self) -> None:
         """Starts the firmware with the plugin."""
-        addresses = "".join(f"{address:#x}\n" for address in self._watching.functions)
-        (self._folder / _FUNCTIONS).write_text(addresses)
+        code = "".join(f"{address:x} {size:x}\n" for address, size in self._watching.functions)
+        (self._folder / _FUNCTIONS).write_text(code)
         if self._watching.until_text:
             (self._folder / _TEXT).write_text(self._watching.until_text)
         self._start()

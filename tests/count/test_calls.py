@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,18 @@ from kadenz.config.target_name import parse_target
 from kadenz.errors import EXIT_PASS, EXIT_REGRESSION
 from kadenz.images.image import build_image
 
-from .firmware import ARM, RISCV, Machine, assemble, count, counted, functions, samples, with_plan
+from .firmware import (
+    ARM,
+    HERE,
+    RISCV,
+    Machine,
+    assemble,
+    count,
+    counted,
+    functions,
+    samples,
+    with_plan,
+)
 
 pytestmark = pytest.mark.counted
 
@@ -80,6 +92,23 @@ def test_a_call_that_a_longjmp_leaves_is_named(machine: Machine, tmp_path: Path)
     assert "jumps: of 1 calls, 1 left without a return (longjmp" in answer.stderr
     assert "count/jumps: failed: no call returned, of 1" in answer.stderr
     assert answer.return_value == 1
+
+
+def test_a_longjmp_of_the_c_library_leaves_the_inner_call_alone(tmp_path: Path) -> None:
+    elf = tmp_path / "firmware.elf"
+    memory = {"flash": 0x08000000, "flash_size": 0x100000, "ram": 0x20000000, "ram_size": 0x20000}
+    command = [ARM.compiler, "-O2", "-mcpu=cortex-m4", "-mthumb", "--specs=picolibc.specs"]
+    command += ["--crt0=semihost", "--oslib=semihost"]
+    command += [f"-Wl,--defsym=__{name}={value:#x}" for name, value in memory.items()]
+    command += [str(HERE / "programs" / "longjmp.c"), "-o", str(elf)]
+    subprocess.run(command, check=True)
+    rows = counted(elf, ARM, *functions("guarded", "inner", "setjmp"))
+    calls = {name: (rows[name]["calls"], rows[name]["without_return"]) for name in rows if name}
+    assert calls == {"guarded": (20, 0), "inner": (19, 1), "setjmp": (20, 0)}
+    # Both have the loops of memset inside; the call that was left is in that of its caller.
+    guarded, inner = (samples(rows[""]["run"], name)["call"] for name in ("guarded", "inner"))
+    around = {outer - within for outer, within in zip(guarded[:7], inner[:7], strict=True)}
+    assert len(around) == 1
 
 
 @both

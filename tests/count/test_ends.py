@@ -114,9 +114,9 @@ def test_a_text_on_the_console_ends_it_at_the_same_call(tmp_path: Path) -> None:
     assert first["print"] == second["print"]
     console = (Path(first[""]["run"]) / "console.txt").read_text()
     assert console.startswith("abcdef")
-    error = count(elf, RISCV, *functions("print"), "--until-text", "no", "--limit", "0.01")
+    error = count(elf, RISCV, *functions("print"), "--until-text", "zz", "--limit", "0.01")
     assert isinstance(error.exception, TargetFailed)
-    assert error.exception.message.startswith("'no' was not printed: the limit of 0.01 s")
+    assert error.exception.message.startswith("'zz' was not printed: the limit of 0.01 s")
     assert error.exception.detail.startswith("abcdef")
 
 
@@ -169,7 +169,7 @@ def test_who_stops_it_keeps_what_was_counted(tmp_path: Path) -> None:
         if calls > 1000:
             stop.set()
 
-    with executed(image, Watching([address], 100.0), stop, progress) as execution:
+    with executed(image, Watching([(address, 8)], 100.0), stop, progress) as execution:
         tally = execution.calls.tallies[0]
         assert execution.stopped
         assert execution.problem == ""
