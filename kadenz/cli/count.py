@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kadenz.counting.recording import CountedRun
     from kadenz.report.count import CallFacts
 
-_LIMIT_S = 10.0
+_LIMIT_S = 1.0
 
 
 @click.command()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -143,14 +144,19 @@ def _followed(
     """The console, and whether the core stands still; returns when nothing more is to come."""
     console = bytearray()
     worked, before = time.monotonic(), (-1, 0.0)
+    asked_at = math.inf
     while (data := target.read(_READ_S)) is not None:
         if len(console) < _CONSOLE_BYTES:
             console += data
         progress(target.calls_so_far)
+        now, ns = time.monotonic(), target.virtual_ns
         if stop.is_set():
             target.ask_to_end()
-        now, ns = time.monotonic(), target.virtual_ns
-        waited = sum(wait for _, wait in target.thread_times().values())
+            asked_at = min(asked_at, now)
+        if now - asked_at > _STILL_S:  # it does not look any more
+            break
+        # Of the thread that executes; the other one may wait for its processor all the time.
+        _, waited = max(target.thread_times().values(), default=(0.0, 0.0))
         if ns != before[0]:
             worked, before = now, (ns, waited)
         elif now - worked - (waited - before[1]) > _STILL_S:  # not for want of a processor

@@ -151,17 +151,16 @@ def test_what_another_thread_executes_is_apart(tmp_path: Path) -> None:
     assert samples(run, "give_way")["call"] == [7, 7, 7]
 
 
-def test_an_image_of_freertos_is_counted_as_it_is(tmp_path: Path) -> None:
+@both
+def test_an_image_of_freertos_is_counted_as_it_is(machine: Machine, tmp_path: Path) -> None:
     """The suite's own image, which has no marks: one message to a thread that waits and one back
-    for each sample, the same every time."""
-    target = parse_target("freertos/stm32f4@emulated")
-    image = build_image(target, "counter").elf.path
-    tier = inventory.board("stm32f4").tier.emulated
+    for each sample. Arm switches in PendSV, RISC-V in a trap by `ecall`."""
+    image = build_image(parse_target(f"freertos/{machine.board}@emulated"), "counter").elf.path
+    tier = inventory.board(machine.board).tier.emulated
     assert tier is not None
     plan = "itc/queue id=10 samples=50\nend\n"
     elf = with_plan(image, tmp_path / "firmware.elf", tier.plan_address, plan)
-    names = functions("xQueueGenericSend", "PendSV_Handler", "SysTick_Handler")
-    rows = counted(elf, ARM, *names)
+    rows = counted(elf, machine, *functions("xQueueGenericSend"))
     lanes = samples(rows[""]["run"], "xQueueGenericSend")
     assert rows["xQueueGenericSend"]["calls"] == len(lanes["call"]) > 100
     # Half of them wake a thread that is more urgent: a switch, and what that thread does.
@@ -169,4 +168,15 @@ def test_an_image_of_freertos_is_counted_as_it_is(tmp_path: Path) -> None:
     assert len(woke) == 50
     assert all(lanes["call:handlers"][i] for i in woke)
     assert max(lanes["call"]) < 300 < min(lanes["call:threads"][i] for i in woke)
-    assert min(samples(rows[""]["run"], "SysTick_Handler")["call"]) == 34  # explanation/scope.md
+
+
+def test_a_handler_of_an_interrupt_is_a_function_too(tmp_path: Path) -> None:
+    image = build_image(parse_target("freertos/stm32f4@emulated"), "counter").elf.path
+    tier = inventory.board("stm32f4").tier.emulated
+    assert tier is not None
+    plan = "itc/queue id=10 samples=50\nend\n"
+    elf = with_plan(image, tmp_path / "firmware.elf", tier.plan_address, plan)
+    rows = counted(elf, ARM, *functions("PendSV_Handler", "vTaskSwitchContext", "SysTick_Handler"))
+    assert rows["PendSV_Handler"]["calls"] == rows["vTaskSwitchContext"]["calls"] > 200
+    assert rows["SysTick_Handler"]["min"] == 34  # docs/explanation/scope.md
+    assert all(rows[name]["without_return"] == 0 for name in rows if name)
