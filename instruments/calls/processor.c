@@ -122,8 +122,13 @@ bool kdz_processor_is_vector(uint64_t pc)
         knows_vector = true;
     }
     const uint64_t base = vector & ~UINT64_C(3);
-    const uint64_t span = (vector & VECTORED) != 0 ? VECTORS * 4u : 4u;
-    return pc >= base && pc - base < span && (pc & 3u) == 0;
+    if ((vector & VECTORED) == 0 || pc < base || pc - base >= VECTORS * 4u) {
+        return pc == base;
+    }
+    /* A table may be short, with code behind it: an entry is that of the last interrupt's cause. */
+    const uint64_t cause = read_place(CAUSE);
+    const bool interrupted = cause >> 31u != 0; /* bit 31, or 63 of RV64 */
+    return pc - base == (interrupted ? 4u * (cause & (VECTORS - 1u)) : 0u);
 }
 
 void kdz_processor_forget_vector(void)

@@ -112,12 +112,16 @@ static void give_up_all(struct strand *strand)
     forget(strand);
 }
 
-/* The current strand is over: a handler's own call returns with it. */
+/* The current strand is over: a handler's own call returns with it. So does one that was entered
+ * behind a vector that nobody followed, and ends the exception with the stack of its entry. */
 static void end_current(uint64_t now)
 {
+    const uint64_t sp = leaving_trap && current->calls->len > 0 ? kdz_processor_sp() : 0;
+
     for (guint i = current->calls->len; i > 0; i--) {
         const struct call *call = call_at(current, i - 1u);
-        const bool own = call->handles || (current->handles && call->sp == current->entry);
+        const bool own = call->handles || (current->handles && call->sp == current->entry) ||
+                         (leaving_trap && call->sp == sp);
         if (own) {
             give_back(current, call, now);
         } else {
@@ -251,12 +255,12 @@ static void look_for_exception(uint64_t pc, uint64_t now)
 static void look_for_trap(uint64_t pc, uint64_t now)
 {
     if (leaving_trap) {
-        leaving_trap = false;
         account(now);
         if (!go_on_after_trap(pc, 0, now)) {
             end_current(now);
             current = new_strand(0, false);
         }
+        leaving_trap = false;
     }
     if (kdz_processor_is_vector(pc)) {
         const struct kdz_interrupted interrupted = kdz_processor_interrupted();

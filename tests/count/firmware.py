@@ -44,6 +44,18 @@ ARM = Machine(
         "-Wl,-Tbss=0x20000000",
     ),
 )
+CORTEX_M0 = Machine(
+    "arm",
+    "microbit",
+    "arm-none-eabi-gcc",
+    (
+        "-mcpu=cortex-m0",
+        "-mthumb",
+        "-Wl,--section-start=.vectors=0",
+        "-Wl,-Ttext=0x100",
+        "-Wl,-Tbss=0x20000000",
+    ),
+)
 RISCV = Machine(
     "riscv",
     "hifive1-revb",

@@ -18,6 +18,7 @@ from kadenz.images.image import build_image
 
 from .firmware import (
     ARM,
+    CORTEX_M0,
     HERE,
     RISCV,
     Machine,
@@ -35,7 +36,7 @@ pytestmark = pytest.mark.counted
 BY_HAND = {
     "arm": {
         "six": [6, 6, 6],
-        "down": [3, 8, 13, 18, 23],
+        "down": [4, 10, 16, 22, 28],
         "tail": [8],
         "raises": [4],
         "svc": [2],
@@ -53,6 +54,7 @@ BY_HAND = {
 }
 HANDLER = {"arm": 2, "riscv": 7}
 both = pytest.mark.parametrize("machine", [ARM, RISCV], ids=["arm", "riscv"])
+each = pytest.mark.parametrize("machine", [ARM, CORTEX_M0, RISCV], ids=["m4", "m0", "riscv"])
 
 
 def digests(folder: str) -> dict[str, str]:
@@ -61,14 +63,14 @@ def digests(folder: str) -> dict[str, str]:
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-@both
+@each
 def test_calls_have_the_instructions_counted_by_hand(machine: Machine, tmp_path: Path) -> None:
     by_hand = BY_HAND[machine.suffix]
     run = counted(assemble(machine, tmp_path), machine, *functions(*by_hand))[""]["run"]
     assert {name: samples(run, name)["call"] for name in by_hand} == by_hand
 
 
-@both
+@each
 def test_instructions_of_a_handler_are_apart(machine: Machine, tmp_path: Path) -> None:
     rows = counted(assemble(machine, tmp_path), machine, *functions("raises", "six"))
     lanes = samples(rows[""]["run"], "raises")
@@ -77,7 +79,7 @@ def test_instructions_of_a_handler_are_apart(machine: Machine, tmp_path: Path) -
     assert (rows["raises"]["interrupted"], rows["six"]["interrupted"]) == (1, 0)
 
 
-@both
+@each
 def test_a_function_alone_has_the_same_samples(machine: Machine, tmp_path: Path) -> None:
     """What is followed beside it changes nothing."""
     elf, by_hand = assemble(machine, tmp_path), BY_HAND[machine.suffix]
@@ -86,7 +88,20 @@ def test_a_function_alone_has_the_same_samples(machine: Machine, tmp_path: Path)
         assert samples(run, name)["call"] == by_hand[name], name
 
 
-@both
+def test_a_handler_behind_a_table_of_vectors_has_its_instructions(tmp_path: Path) -> None:
+    """Alone, its entry is reached by a jump that nobody followed."""
+    elf = assemble(RISCV, tmp_path, defines=["VECTORED=1"])
+    for names in (("handler",), ("handler", "raises")):
+        run = counted(elf, RISCV, *functions(*names))[""]["run"]
+        assert samples(run, "handler")["call"] == [7]
+    assert samples(run, "raises") == {
+        "call": [6],
+        "call:handlers": [1 + 7],
+        "call:threads": [0],
+    }
+
+
+@each
 def test_a_call_that_a_longjmp_leaves_is_named(machine: Machine, tmp_path: Path) -> None:
     answer = count(assemble(machine, tmp_path), machine, *functions("saves", "jumps"))
     assert "jumps: of 1 calls, 1 left without a return (longjmp" in answer.stderr

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls whose instructions can be counted by reading (Cortex-M4, board stm32f4). An instruction
- * counts once, also the one that returns; handlers count apart.
+ * Calls whose instructions can be counted by reading (Armv6-M and later). An instruction counts
+ * once, also the one that returns; handlers count apart.
  */
     .syntax unified
-    .cpu cortex-m4
     .thumb
 
     .ifndef MORE
@@ -15,7 +14,7 @@
     .endif
 
     .section .vectors, "a"
-    .word 0x20010000
+    .word 0x20004000
     .word _start + 1
     .word hang + 1
     .word fault + 1
@@ -78,11 +77,12 @@ six:
     bx   lr
     .size six, . - six
 
-    /* Of itself, r0 deep: 3 for the innermost, 5 more for each around it */
+    /* Of itself, r0 deep: 4 for the innermost, 6 more for each around it */
     .type down, %function
 down:
     push {r4, lr}
-    cbz  r0, 1f
+    cmp  r0, #0
+    beq  1f
     subs r0, #1
     bl   down
 1:  pop  {r4, pc}

@@ -13,7 +13,11 @@
     .type _start, @function
 _start:
     la   sp, stack_end
+    .ifdef VECTORED
+    la   t0, vectors + 1
+    .else
     la   t0, handler
+    .endif
     csrw mtvec, t0
     li   t0, 8
     csrw mie, t0
@@ -68,6 +72,15 @@ raises:
     nop
     ret
     .size raises, . - raises
+    .option push
+    .option norvc
+    .option norelax
+    .balign 64
+vectors:
+    .rept 4 /* the last one is the software interrupt's */
+    j    handler
+    .endr
+    .option pop
     .balign 4
     .type handler, @function
 handler:
