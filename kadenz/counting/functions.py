@@ -162,7 +162,7 @@ class Functions:
             )
         near = get_close_matches(text, names, _SHOWN, 0.6)
         near = near or [name for name in names if text.strip("*?").lower() in name.lower()]
-        remedy = f"Did you mean {_listed(near)}?" if near else "List them with nm"
+        remedy = f"Did you mean {_listed(near)}?" if near else "List them with nm."
         return UsageError(
             f"{option} {text}: no such function in {self._elf.path}",
             remedy=f"{remedy} A function that is inlined everywhere has no symbol: compile it with "

@@ -26,7 +26,7 @@ class CallFacts:
 def table_of_calls(result: RunResult, facts: Mapping[str, CallFacts], ended: str) -> Table:
     """A row for each function, by the name of its record in `facts`."""
     records = [(record, facts[record.bench]) for record in result.records if record.bench in facts]
-    called = [(record, each) for record, each in records if record.taken]
+    called = [(record, each) for record, each in records if record.taken or each.without_return]
     silent = [name_of(record) for record, _ in records if record.reason.startswith("never called")]
     notes = [f"Ended: {ended}."]
     if any(each.interrupted for _, each in called):

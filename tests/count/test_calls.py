@@ -106,6 +106,8 @@ def test_a_call_that_a_longjmp_leaves_is_named(machine: Machine, tmp_path: Path)
     answer = count(assemble(machine, tmp_path), machine, *functions("saves", "jumps"))
     assert "jumps: of 1 calls, 1 left without a return (longjmp" in answer.stderr
     assert "count/jumps: failed: no call returned, of 1" in answer.stderr
+    (row,) = [line.split() for line in answer.stdout.splitlines() if line.startswith("jumps")]
+    assert row[:6] == ["jumps", "0", "–", "–", "–", "1"]
     assert answer.return_value == 1
 
 
