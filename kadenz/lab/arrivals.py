@@ -154,7 +154,14 @@ def instrument_of(name: TargetName) -> Instrument:
 
 def _check_timer(name: TargetName, board: Board) -> None:
     """UsageError for a target whose board has no timer that raises the interrupt by itself."""
-    rust = bool(name.kernel) and inventory.in_rust(name.kernel)
+    if not name.kernel:
+        raise UsageError(
+            f"{name}: an image of another build arms no timer, so no interrupt arrives at a moment "
+            "that is chosen",
+            remedy="Name a kernel, so that kadenz builds an image that does: --target "
+            f"freertos/{name.board}@{name.tier}",
+        )
+    rust = inventory.in_rust(name.kernel)
     if name.tier in ("rtl", "emulated", "board") and board.timer and board.cores == 1 and not rust:
         return
     why = "has no `timer` in its board.toml"

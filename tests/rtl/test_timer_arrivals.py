@@ -12,7 +12,9 @@ import pytest
 from kadenz.analysis.structures import has_population
 from kadenz.cli.folders import find_runs
 from kadenz.config.manifest import ARRIVALS
+from kadenz.config.target_name import parse_target
 from kadenz.errors import EXIT_FAILED, UsageError
+from kadenz.images.image import build_image
 from kadenz.lab import arrivals
 from kadenz.store import Run
 from tests.rtl.test_arrivals import GIVE, WAITER, curve, population, record_of, worst
@@ -128,6 +130,15 @@ def test_what_no_timer_can_try_is_refused(
     answer = kadenz("worst", *asked, *option.split())
     assert isinstance(answer.exception, UsageError)
     assert why in answer.exception.message and answer.exception.remedy
+
+
+def test_an_image_of_another_build_arms_no_timer(tmp_path: Path) -> None:
+    image = build_image(parse_target(IBEX), "counter").elf.path
+    asked = (GIVE, "--image", str(image), "--target", "ibex@rtl", *BY_TIMER)
+    answer = kadenz("worst", *asked, "--output", str(tmp_path))
+    assert isinstance(answer.exception, UsageError)
+    assert "arms no timer" in answer.exception.message
+    assert "freertos/ibex@rtl" in answer.exception.remedy
 
 
 def test_a_board_on_silicon_needs_a_timer_and_no_instrument_to_be_named(tmp_path: Path) -> None:
