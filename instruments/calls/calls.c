@@ -6,11 +6,12 @@
  *   -plugin libkadenz-calls.so,calls=FILE,functions=FILE[,until=ADDRESS][,limit=NS]
  *           [,console=FILE,text=FILE][,progress=FILE]
  *
- * `functions` has the addresses and the bytes of their code, one a line; `calls` is written
- * (rows.h). The emulator ends when the instruction at `until` is next, when `console`, which
- * another device writes, has the bytes of `text`, or after `limit` of virtual time. `progress` has
- * two numbers of 64 bits: the virtual time, in ns, which stands still while no instruction is
- * executed; and what another process writes there to end the emulator, anything but 0.
+ * `functions` has the addresses and the bytes of their code, one a line, and spans with their first
+ * and their end; `calls` is written (rows.h). The emulator ends when the instruction at `until` is
+ * next, when `console`, which another device writes, has the bytes of `text`, or after `limit` of
+ * virtual time. `progress` has two numbers of 64 bits: the virtual time, in ns, which stands still
+ * while no instruction is executed; and what another process writes there to end the emulator,
+ * anything but 0.
  */
 #include "processor.h"
 #include "rows.h"
@@ -42,8 +43,14 @@ struct block {
     bool may_return; /* its last instruction, from an exception */
 };
 
+/* What an address is of a function, or of a span. */
+struct role {
+    uint32_t number;
+    enum { ENTRY, BEGIN, END } kind;
+};
+
 struct entry {
-    uint32_t function;
+    const GArray *roles; /* struct role, ends first */
     uint64_t address;
     const struct block *block;
 };
@@ -54,8 +61,8 @@ static struct {
     bool has_until;
 } asked;
 
-static GHashTable *functions; /* address -> number and 1 */
-static GArray *code;          /* struct kdz_code, by number */
+static GHashTable *roles; /* address -> GArray of struct role */
+static GArray *code;      /* struct kdz_code, by number */
 static GString *text, *seen;
 static int console = -1;
 static volatile int64_t *progress; /* the time, and whether to end */
@@ -164,7 +171,20 @@ static void on_entry(unsigned int vcpu, void *data)
 {
     const struct entry *entry = data;
 
-    kdz_strands_enter(entry->function, entry->address, now(vcpu));
+    for (guint i = 0; i < entry->roles->len; i++) {
+        const struct role *role = &g_array_index(entry->roles, struct role, i);
+        switch (role->kind) {
+        case ENTRY:
+            kdz_strands_enter(role->number, entry->address, now(vcpu));
+            break;
+        case BEGIN:
+            kdz_strands_begin_span(role->number, entry->address, now(vcpu));
+            break;
+        case END:
+            kdz_strands_end_span(role->number, now(vcpu));
+            break;
+        }
+    }
     last = entry->block;
 }
 
@@ -228,11 +248,11 @@ static enum kdz_act watch_instruction(struct qemu_plugin_insn *instruction,
                                       const struct block *block)
 {
     const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-    const gpointer number = g_hash_table_lookup(functions, (gpointer)(uintptr_t)address);
+    const GArray *at = g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
 
-    if (number != NULL) {
+    if (at != NULL) {
         struct entry *entry = g_new(struct entry, 1);
-        *entry = (struct entry){(uint32_t)(uintptr_t)number - 1u, address, block};
+        *entry = (struct entry){at, address, block};
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_entry, QEMU_PLUGIN_CB_R_REGS, entry);
     }
     if (asked.has_until && address == asked.until) {
@@ -314,25 +334,53 @@ static bool take(const char *argument)
            number_of(value, &asked.limit) && asked.limit != 0;
 }
 
+static void add_role(uint64_t address, struct role role)
+{
+    const gpointer key = (gpointer)(uintptr_t)address;
+    GArray *known = g_hash_table_lookup(roles, key);
+
+    if (known == NULL) {
+        known = g_array_new(FALSE, FALSE, sizeof role);
+        g_hash_table_insert(roles, key, known);
+    }
+    if (role.kind == END) {
+        g_array_prepend_val(known, role);
+    } else {
+        g_array_append_val(known, role);
+    }
+}
+
+static bool take_line(const char *line)
+{
+    struct kdz_code function = {0};
+
+    if (sscanf(line, "%" SCNx64 " %" SCNx64 " %" SCNx64, &function.address, &function.bytes,
+               &function.end) < 2) {
+        return false;
+    }
+    add_role(function.address, (struct role){code->len, function.end != 0 ? BEGIN : ENTRY});
+    if (function.end != 0) {
+        add_role(function.end, (struct role){code->len, END});
+    }
+    g_array_append_val(code, function);
+    return true;
+}
+
 /* The functions' addresses, and the text. */
 static bool read_files(void)
 {
     char *bytes = NULL;
     gsize size = 0;
 
-    functions = g_hash_table_new(NULL, NULL);
+    roles = g_hash_table_new(NULL, NULL);
     code = g_array_new(FALSE, FALSE, sizeof(struct kdz_code));
     if (!g_file_get_contents(asked.functions, &bytes, NULL, NULL)) {
         return false;
     }
     for (char *line = strtok(bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        struct kdz_code function;
-        if (sscanf(line, "%" SCNx64 " %" SCNx64, &function.address, &function.bytes) != 2) {
+        if (!take_line(line)) {
             return false;
         }
-        g_array_append_val(code, function);
-        g_hash_table_insert(functions, (gpointer)(uintptr_t)function.address,
-                            (gpointer)(uintptr_t)(g_hash_table_size(functions) + 1u));
     }
     g_free(bytes);
     if (asked.text == NULL) {

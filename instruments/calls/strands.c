@@ -19,6 +19,7 @@ struct call {
 
 struct strand {
     GArray *calls;
+    GArray *spans;              /* `sp` is that of their begin */
     bool handles;               /* it is a handler's */
     uint32_t exception;         /* M-profile */
     uint64_t entry;             /* stack pointer at a handler's first instruction */
@@ -61,6 +62,7 @@ static struct strand *new_strand(uint32_t exception, bool handles)
     struct strand *strand = g_new0(struct strand, 1);
 
     strand->calls = g_array_new(FALSE, FALSE, sizeof(struct call));
+    strand->spans = g_array_new(FALSE, FALSE, sizeof(struct call));
     strand->exception = exception;
     strand->handles = handles;
     return strand;
@@ -69,12 +71,41 @@ static struct strand *new_strand(uint32_t exception, bool handles)
 static void forget(struct strand *strand)
 {
     g_array_free(strand->calls, TRUE);
+    g_array_free(strand->spans, TRUE);
     g_free(strand);
 }
 
 static struct call *call_at(struct strand *strand, guint i)
 {
     return &g_array_index(strand->calls, struct call, i);
+}
+
+static struct call *span_at(struct strand *strand, guint i)
+{
+    return &g_array_index(strand->spans, struct call, i);
+}
+
+static bool is_idle(const struct strand *strand)
+{
+    return strand->calls->len == 0 && strand->spans->len == 0;
+}
+
+/* The stack pointer of the outermost span, 0 without one. */
+static uint64_t top_of_spans(struct strand *strand)
+{
+    uint64_t top = 0;
+
+    for (guint i = 0; i < strand->spans->len; i++) {
+        top = MAX(top, span_at(strand, i)->sp);
+    }
+    return top;
+}
+
+static uint64_t top_of(struct strand *strand)
+{
+    const uint64_t top = top_of_spans(strand);
+
+    return strand->calls->len > 0 ? MAX(top, call_at(strand, 0)->sp) : top;
 }
 
 static void account(uint64_t now)
@@ -104,11 +135,19 @@ static void give_back(struct strand *strand, const struct call *call, uint64_t n
     open_calls--;
 }
 
+static void give_up_spans(struct strand *strand)
+{
+    for (guint i = 0; i < strand->spans->len; i++) {
+        give_up(span_at(strand, i));
+    }
+}
+
 static void give_up_all(struct strand *strand)
 {
     for (guint i = strand->calls->len; i > 0; i--) {
         give_up(call_at(strand, i - 1u));
     }
+    give_up_spans(strand);
     forget(strand);
 }
 
@@ -128,6 +167,7 @@ static void end_current(uint64_t now)
             give_up(call);
         }
     }
+    give_up_spans(current);
     forget(current);
     current = NULL;
 }
@@ -171,7 +211,7 @@ static void leave_current(bool trapped, uint64_t pc, uint64_t sp, uint64_t now)
     struct strand *strand = current;
 
     current = NULL;
-    if (strand->calls->len == 0 && !(trapped && strand->handles)) {
+    if (is_idle(strand) && !(trapped && strand->handles)) {
         forget(strand);
         return;
     }
@@ -292,7 +332,7 @@ static void give_up_overwritten(uint64_t sp)
 {
     for (guint i = left->len; i > 0; i--) {
         struct strand *strand = g_ptr_array_index(left, i - 1u);
-        if (strand->calls->len > 0 && strand->sp < sp && sp <= call_at(strand, 0)->sp) {
+        if (!is_idle(strand) && strand->sp < sp && sp <= top_of(strand)) {
             give_up_all(g_ptr_array_remove_index(left, i - 1u));
         }
     }
@@ -314,12 +354,8 @@ static bool is_again(uint32_t function, uint64_t link, uint64_t sp)
     return false;
 }
 
-void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
+static void begin_following(uint64_t sp, bool handles, uint64_t now)
 {
-    const uint64_t sp = kdz_processor_sp();
-    const uint64_t link = kdz_processor_link();
-    const bool handles = kdz_processor_is_exception_return(link) || kdz_processor_is_vector(pc);
-
     if (current == NULL) {
         const uint32_t exception = kdz_processor_exception();
         current = new_strand(exception, exception != 0 || handles);
@@ -327,6 +363,23 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
         since = now;
     }
     account(now);
+}
+
+static void opened(uint32_t number)
+{
+    tallies[number].began++;
+    if (open_calls++ == 0) {
+        follow(true);
+    }
+}
+
+void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
+{
+    const uint64_t sp = kdz_processor_sp();
+    const uint64_t link = kdz_processor_link();
+    const bool handles = kdz_processor_is_exception_return(link) || kdz_processor_is_vector(pc);
+
+    begin_following(sp, handles, now);
     const uint64_t address = kdz_processor_is_arm() && !handles ? link & ~UINT64_C(1) : link;
     if (is_again(function, address, sp)) {
         if (!handles || !behind_return) {
@@ -339,10 +392,49 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
     const struct call call = {function, handles,           address,        sp,
                               now,      current->handlers, current->others};
     g_array_append_val(current->calls, call);
-    tallies[function].began++;
-    if (open_calls++ == 0) {
-        follow(true);
+    opened(function);
+}
+
+/* ---- spans -----------------------------------------------------------------------------------
+ */
+/* The place of a span that is open here; as many as there are if it is not. */
+static guint place_of_span(uint32_t span)
+{
+    guint place = 0;
+
+    while (place < current->spans->len && span_at(current, place)->function != span) {
+        place++;
     }
+    return place;
+}
+
+void kdz_strands_begin_span(uint32_t span, uint64_t pc, uint64_t now)
+{
+    const uint64_t sp = kdz_processor_sp();
+
+    begin_following(sp, kdz_processor_is_vector(pc), now);
+    const guint place = place_of_span(span);
+    if (place < current->spans->len) {
+        give_up(span_at(current, place));
+        g_array_remove_index(current->spans, place);
+    }
+    give_up_overwritten(sp);
+    const struct call begun = {span, false, 0, sp, now, current->handlers, current->others};
+    g_array_append_val(current->spans, begun);
+    opened(span);
+}
+
+void kdz_strands_end_span(uint32_t span, uint64_t now)
+{
+    const guint place = current != NULL ? place_of_span(span) : 0;
+
+    if (current == NULL || place == current->spans->len) {
+        return;
+    }
+    account(now);
+    give_back(current, span_at(current, place), now);
+    g_array_remove_index(current->spans, place);
+    stop_if_none_is_open();
 }
 
 /* ---- another stack ---------------------------------------------------------------------------
@@ -379,16 +471,16 @@ static bool stays(uint64_t sp)
     GArray *calls = current->calls;
     guint kept = calls->len;
 
-    if (kept == 0 || sp < stack_before) {
-        return kept == 0;
+    if (is_idle(current) || sp < stack_before) {
+        return is_idle(current);
     }
     while (kept > 0 && call_at(current, kept - 1u)->sp < sp) {
         kept--;
     }
-    if (kept == 0) {
+    if (kept == 0 && sp > top_of_spans(current)) {
         return false;
     }
-    doubtful = call_at(current, kept - 1u)->sp == sp ? sp : 0;
+    doubtful = kept > 0 && call_at(current, kept - 1u)->sp == sp ? sp : 0;
     for (guint i = calls->len; i > kept; i--) {
         give_up(call_at(current, i - 1u));
     }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * Which call is executed. A strand is what runs on without being interrupted: a thread, or a
- * handler. It has its open calls, the innermost last. An exception leaves it, and so does an
- * instruction that gives the core the stack of another thread; it goes on where the exception came,
- * or when the core has its stack again. What was executed in between is none of its calls'.
+ * handler. It has its open calls, the innermost last, and its open spans. An exception leaves it,
+ * and so does an instruction that gives the core the stack of another thread; it goes on where the
+ * exception came, or when the core has its stack again. What was executed in between is none of its
+ * calls'.
  *
- * A strand without open calls is forgotten, so that nothing is followed while no call is open.
+ * A strand without either is forgotten, so that nothing is followed while none is open.
  */
 #ifndef KDZ_STRANDS_H
 #define KDZ_STRANDS_H
@@ -14,9 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a function's code is, as far as that is known; of 0 bytes if it is not. */
+/* Where a function's code is, as far as that is known; of 0 bytes if it is not. Or a span: from
+ * `address` to `end`. */
 struct kdz_code {
     uint64_t address, bytes;
+    uint64_t end; /* 0: a function */
 };
 
 /* `following` is called when calls are open, and when none is. */
@@ -24,6 +27,11 @@ void kdz_strands_start(const struct kdz_code *functions, size_t count, void (*fo
 
 /* A function's first instruction is next. */
 void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now);
+
+/* The first instruction of a span is next, or the one behind it. It ends in the strand in which it
+ * began, whatever returns in between; where it begins again, the first one has come to no end. */
+void kdz_strands_begin_span(uint32_t span, uint64_t pc, uint64_t now);
+void kdz_strands_end_span(uint32_t span, uint64_t now);
 
 /* A block begins at `pc`, while calls are open; `after_return` if the block before it ended with an
  * instruction that may return from an exception. */

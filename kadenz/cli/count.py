@@ -29,10 +29,19 @@ _LIMIT_S = 1.0
     "functions",
     metavar="NAME",
     multiple=True,
-    required=True,
     help="A function: its symbol, with wildcards ('can_*'), or its address, 0x…; may be repeated.",
 )
-@click.option("--until", metavar="SYMBOL", help="End when the firmware comes to this symbol.")
+@click.option(
+    "--from",
+    "begins",
+    metavar="PLACE",
+    multiple=True,
+    help="Begin of a span: a symbol, symbol+0x1c, or an address; may be repeated.",
+)
+@click.option(
+    "--to", "ends", metavar="PLACE", multiple=True, help="End of the span of the same number."
+)
+@click.option("--until", metavar="PLACE", help="End when the firmware comes to this place.")
 @click.option("--until-text", metavar="OUTPUT", default="", help="End when its console has OUTPUT.")
 @click.option(
     "--limit",
@@ -55,6 +64,8 @@ def count(
     image: Path,
     board: str,
     functions: Sequence[str],
+    begins: Sequence[str],
+    ends: Sequence[str],
     until: str | None,
     until_text: str,
     limit_s: float,
@@ -65,9 +76,10 @@ def count(
     """Count the instructions of each call of a function in IMAGE, your firmware as it is.
 
     IMAGE is a linked ELF file for an emulated board. It needs no suite, no marks and no other
-    build. Each call is a sample, with the calls inside it, without the handlers of interrupts. The
-    firmware runs until it ends itself by semihosting, or until one of --until, --until-text and
-    --limit. The run folder is like all others: show, compare, gate and archive read it.
+    build. Each call is a sample, with the calls inside it, without the handlers of interrupts. So
+    is each way from one place of the code to another. The firmware runs until it ends itself by
+    semihosting, or until one of --until, --until-text and --limit. The run folder is like all
+    others: show, compare, gate and archive read it.
 
     \b
     kadenz count firmware.elf --board stm32f4 --function pid_update
@@ -75,6 +87,7 @@ def count(
         --until-text 'self test passed'
     kadenz count firmware.elf --board stm32f4 --function pid_update \\
         --until shutdown --limit 2 --output runs/now
+    kadenz count firmware.elf --board stm32f4 --from read_sensor --to write_output
     """
     from kadenz.cli.measuring import stoppable
     from kadenz.cli.run_request import lab_defaults, run_name
@@ -87,9 +100,14 @@ def count(
         raise UsageError(f"{image}: no such file", remedy="Pass the linked image of your build")
     checked = firmware(image, board)
     known = Functions(checked.elf)
-    chosen = known.chosen(functions)
+    chosen = [*known.chosen(functions), *known.spans(begins, ends)]
+    if not chosen:
+        raise UsageError(
+            f"{image}: nothing to count",
+            remedy="Name a function with --function, or a span with --from and --to",
+        )
     watching = Watching(
-        [(function.address, function.size) for function in chosen],
+        [(function.address, function.size, function.end) for function in chosen],
         limit_s,
         known.address(until, "--until") if until else None,
         until_text,

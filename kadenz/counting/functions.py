@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of a firmware, by the names, wildcards and addresses of a command line."""
+"""Functions and spans of a firmware, by the names, wildcards and addresses of a command line."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kadenz.errors import UsageError
 
 MOST = 4096  # functions of one call
 _SHOWN = 6  # names or addresses in a message
+_PLACE = re.compile(r"(?P<symbol>.+)\+(?P<offset>0[xX][0-9a-fA-F]+|\d+)")
 _WILD = re.compile(r"[*?\[]")
 # What GCC and Clang append to a piece of a function, or to a copy of it.
 _PIECE = re.compile(r"\.(part|cold|constprop|isra|lto_priv|llvm|specialized)\b")
@@ -24,13 +25,22 @@ _PIECE = re.compile(r"\.(part|cold|constprop|isra|lto_priv|llvm|specialized)\b")
 @dataclass(frozen=True)
 class Function:
     """A function whose calls are counted. `named`: by its name or its address, not by a wildcard.
-    `pieces` are symbols of parts that the compiler moved out of it."""
+    `pieces` are symbols of parts that the compiler moved out of it.
+
+    Or a span, from `address` to the instruction at `end`, which is named by both places.
+    """
 
     name: str
     address: int
     size: int
     named: bool = True
     pieces: tuple[str, ...] = ()
+    end: int = 0
+
+    @property
+    def is_span(self) -> bool:
+        """Whether it is from one place to another."""
+        return self.end != 0
 
     @property
     def bench(self) -> str:
@@ -61,8 +71,38 @@ class Functions:
             )
         return [self._with_pieces(function) for function in by_address.values()]
 
+    def spans(self, begins: Sequence[str], ends: Sequence[str]) -> list[Function]:
+        """A span for each pair of places. UsageError for one without a partner, or of one place."""
+        if len(begins) != len(ends):
+            raise UsageError(
+                f"--from: {len(begins)} places, and --to: {len(ends)}",
+                remedy="Each span has both: --from read_sensor --to write_output",
+            )
+        spans = []
+        for begin, end in zip(begins, ends, strict=True):
+            first, last = self.address(begin, "--from"), self.address(end, "--to")
+            if first == last:
+                raise UsageError(
+                    f"--to {end}: the span from {begin} ends where it begins",
+                    remedy="Count a whole function with --function",
+                )
+            spans.append(Function(f"{begin}..{end}", first, 0, end=last))
+        return spans
+
     def address(self, text: str, option: str) -> int:
-        """The address that a symbol or a number names."""
+        """The address of an instruction: a symbol, `symbol+0x1c`, or a number."""
+        match = _PLACE.fullmatch(text)
+        if match is not None:
+            inside = self._single(match["symbol"], option)
+            offset = int(match["offset"], 0)
+            if offset >= inside.size:
+                raise UsageError(
+                    f"{option} {text}: {match['symbol']} has {inside.size:,} bytes",
+                    remedy="Name an instruction inside, as objdump -d prints it",
+                )
+            return inside.address + offset
+        if text.lower().startswith("0x"):
+            return self._code_at(text, option)
         return self._single(text, option).address
 
     @cached_property
@@ -100,7 +140,8 @@ class Functions:
             )
         return next(iter(places.values()))
 
-    def _at(self, text: str, option: str) -> Function:
+    def _code_at(self, text: str, option: str) -> int:
+        """The address `text`, where there is code."""
         try:
             address = int(text, 16) & ~1  # on Arm, bit 0 marks Thumb code
         except ValueError:
@@ -108,9 +149,18 @@ class Functions:
                 f"{option} {text}: not an address", remedy="For example 0x08000200"
             ) from None
         code = [section for section in self._elf.sections if section.kind == "code"]
-        runs = any(s.address <= address < s.address + s.size for s in code)
+        if not any(s.address <= address < s.address + s.size for s in code):
+            places = [f"{s.address:#x} to {s.address + s.size:#x}" for s in code if s.size]
+            raise UsageError(
+                f"{option} {text}: {self._elf.path} has no code there",
+                remedy=f"Its code: {_listed(places)}",
+            )
+        return address
+
+    def _at(self, text: str, option: str) -> Function:
+        address = self._code_at(text, option)
         for function in (*self._declared, *self._all):
-            if function.address == address and runs:
+            if function.address == address:
                 return self._distinct(function)
         inside = self._elf.symbol_at(address)
         if inside:
@@ -118,12 +168,6 @@ class Functions:
             raise UsageError(
                 f"{option} {text}: not the begin of a function, but {inside}",
                 remedy=f"Name the function: {option} {name}",
-            )
-        if not runs:
-            places = [f"{s.address:#x} to {s.address + s.size:#x}" for s in code if s.size]
-            raise UsageError(
-                f"{option} {text}: {self._elf.path} has no code there",
-                remedy=f"Its code: {_listed(places)}",
             )
         return Function(f"{address:#010x}", address, 0)
 

@@ -100,10 +100,12 @@ def _counted(number: int, function: Function, execution: Execution) -> Counted:
         counted.status, counted.reason = "failed", execution.problem
     elif not tally.began:
         counted.status = "failed" if function.named else "n/a"
-        counted.reason = f"never called; ended: {execution.ended}"
+        never = "never begun" if function.is_span else "never called"
+        counted.reason = f"{never}; ended: {execution.ended}"
     elif not tally.returned:
         counted.status = "failed" if function.named else "n/a"
-        counted.reason = f"no call returned, of {tally.began:,}"
+        none = "no span came to its end" if function.is_span else "no call returned"
+        counted.reason = f"{none}, of {tally.began:,}"
     counted.warnings += _remarks(counted)
     return counted
 
@@ -112,13 +114,17 @@ def _remarks(counted: Counted) -> list[Warning]:
     tally, name = counted.tally, counted.function.name
     remarks = []
     if tally.unwound or tally.open:
+        kind = "call"
         left = f"{tally.unwound:,} left without a return (longjmp, or the end of a thread)"
         still = f"{tally.open:,} had not returned at the end"
+        if counted.function.is_span:
+            kind, still = "span", f"{tally.open:,} had not come to their end"
+            left = f"{tally.unwound:,} begun again, or left by their thread, before their end"
         parts = [*([left] if tally.unwound else []), *([still] if tally.open else [])]
         remarks.append(
             Warning(
                 code="calls-without-return",
-                message=f"{name}: of {tally.began:,} calls, {', '.join(parts)}",
+                message=f"{name}: of {tally.began:,} {kind}s, {', '.join(parts)}",
                 remedy="They are no samples",
             )
         )
@@ -137,14 +143,18 @@ def _remarks(counted: Counted) -> list[Warning]:
 
 def _entry(number: int, counted: Counted, execution: Execution) -> RecordEntry:
     function, taken = counted.function, counted.tally.returned
+    begins, ends = f"the first instruction of {function.name}", "its return address"
+    if function.is_span:
+        first, _, last = function.name.partition("..")
+        begins, ends = f"{first} is next", f"{last} is next, in the same thread"
     lanes = [LANE, *(f"{LANE}:{kind}" for kind in _COMPANIONS)]
     return RecordEntry(
         id=number,
         bench=function.bench,
         params={},
         ranks={},
-        begins=f"the first instruction of {function.name}",
-        ends="its return address",
+        begins=begins,
+        ends=ends,
         source="",
         status=counted.status,  # type: ignore[arg-type]  # of _counted
         reason=counted.reason,

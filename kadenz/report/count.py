@@ -27,7 +27,7 @@ def table_of_calls(result: RunResult, facts: Mapping[str, CallFacts], ended: str
     """A row for each function, by the name of its record in `facts`."""
     records = [(record, facts[record.bench]) for record in result.records if record.bench in facts]
     called = [(record, each) for record, each in records if record.taken or each.without_return]
-    silent = [name_of(record) for record, _ in records if record.reason.startswith("never called")]
+    silent = [name_of(record) for record, _ in records if record.reason.startswith("never ")]
     notes = [f"Ended: {ended}."]
     if any(each.interrupted for _, each in called):
         notes.append("Instructions of handlers inside a call are not in its figures.")

@@ -26,10 +26,11 @@ _NS = 1_000_000_000
 
 @dataclass(frozen=True)
 class Watching:
-    """What is counted: the code of functions as address and bytes (0: not known), and what ends the
-    execution beside the firmware itself. `limit_s` is virtual time."""
+    """What is counted: the code of functions as address, bytes (0: not known) and 0, or of spans
+    their first and last address around 0; and what ends the execution beside the firmware itself.
+    `limit_s` is virtual time."""
 
-    functions: Sequence[tuple[int, int]]
+    functions: Sequence[tuple[int, int, int]]
     limit_s: float
     until: int | None = None
     until_text: str = ""
@@ -68,7 +69,9 @@ class FirmwareTarget(QemuTarget):
 
     def boot(self) -> None:
         """Starts the firmware with the plugin."""
-        code = "".join(f"{address:x} {size:x}\n" for address, size in self._watching.functions)
+        code = "".join(
+            f"{address:x} {size:x} {end:x}\n" for address, size, end in self._watching.functions
+        )
         (self._folder / _FUNCTIONS).write_text(code)
         if self._watching.until_text:
             (self._folder / _TEXT).write_text(self._watching.until_text)

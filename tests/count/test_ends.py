@@ -169,7 +169,7 @@ def test_who_stops_it_keeps_what_was_counted(tmp_path: Path) -> None:
         if calls > 1000:
             stop.set()
 
-    with executed(image, Watching([(address, 8)], 100.0), stop, progress) as execution:
+    with executed(image, Watching([(address, 8, 0)], 100.0), stop, progress) as execution:
         tally = execution.calls.tallies[0]
         assert execution.stopped
         assert execution.problem == ""
