@@ -92,7 +92,7 @@ class Bench(Message):
         return {param.name: param.value(param.initial) for param in self.params}
 
 
-class Begin(Message):
+class Begin(Message, omit_defaults=True):
     """Opens a record: what is measured, and how much is planned."""
 
     record: Unsigned

@@ -184,10 +184,6 @@ static void begin_body(struct kdz_sink *sink, const void *context)
     uint32_t ranks = 0;
 
     kdz_pack_map(sink, device != NULL ? 10 : 8);
-    if (device != NULL) {
-        kdz_pack_text_at(sink, "device", device->name);
-        kdz_pack_uint_at(sink, "device_ticks", device->clock_ticks);
-    }
     kdz_pack_uint_at(sink, "record", point->record.id);
     kdz_pack_text_at(sink, "bench", told->name);
     kdz_pack_uint_at(sink, "planned", point->samples);
@@ -221,6 +217,10 @@ static void begin_body(struct kdz_sink *sink, const void *context)
             kdz_pack_text(sink, point->bench->params[i].name);
             kdz_pack_int(sink, kdz_rank_native((uint8_t)point->value[i]));
         }
+    }
+    if (device != NULL) {
+        kdz_pack_text_at(sink, "device", device->name);
+        kdz_pack_uint_at(sink, "device_ticks", device->clock_ticks);
     }
 }
 

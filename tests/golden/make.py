@@ -28,9 +28,9 @@ TYPES = {
     "CONFORM": 9,
     "CASE": 10,
 }
-# The last frames: with values that are words, which C sends and Python reads. The motion program,
-# in Rust, has none; they stand in words.json.
-FRAMES_WITH_WORDS = 2
+# The last frames: with values that are words, or with a timer, which C sends and Python reads. The
+# motion program, in Rust, has none; they stand in words.json.
+FRAMES_WITH_WORDS = 3
 DTYPES = {"u4": (0, "I"), "i4": (1, "i"), "f8": (2, "d")}
 
 # What the frames contain.
@@ -77,6 +77,8 @@ BEGIN = {
 POLICIES = ["fifo", "round-robin", "deadline"]
 BENCH_WORDS = BENCH | {"params": [*PARAMS, ["policy", 0, 0, 2, POLICIES]]}
 BEGIN_WORDS = BEGIN | {"params": VALUES | {"policy": "deadline"}}
+# Of an image whose stamps arm a timer of the board.
+BEGIN_DEVICE = BEGIN | {"device": "line", "device_ticks": 1}
 COMPANIONS = ["core0:cycle", "core0:cpu", "core1:cycle", "core1:cpu"]
 WITH_COMPANIONS = BEGIN | {"lanes": ["core0", "core1", *COMPANIONS]}
 END = {
@@ -205,6 +207,7 @@ def golden() -> list[dict[str, Any]]:
     frames += [
         {"name": "bench-words", "type": "BENCH", "body": BENCH_WORDS},
         {"name": "begin-words", "type": "BEGIN", "body": BEGIN_WORDS},
+        {"name": "begin-device", "type": "BEGIN", "body": BEGIN_DEVICE},
     ]
     for index, each in enumerate(frames):
         # A sequence number without a zero byte makes a long run without a zero.

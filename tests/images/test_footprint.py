@@ -97,7 +97,7 @@ KDZ_BENCH(bench);
 
 
 @pytest.mark.parametrize("target", [STM32, HIFIVE], ids=str)
-def test_a_planted_array_of_100_bytes_is_100_bytes_of_its_file(target: TargetName) -> None:
+def test_a_planted_array_of_64_bytes_is_64_bytes_of_its_file(target: TargetName) -> None:
     folder = inventory.root() / "build" / "tests" / "planted-array" / target.board
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "planted.c"
@@ -107,12 +107,12 @@ def test_a_planted_array_of_100_bytes_is_100_bytes_of_its_file(target: TargetNam
         entries = build_image(target, "counter", extra_bench=[file]).entry.footprint
         return {(entry.part, entry.file): entry for entry in entries}
 
-    before, after = built(4), built(104)
+    before, after = built(4), built(68)  # a board of 16 KiB has few more to spare
     changed = {key for key in before if before[key] != after[key]}
     assert before.keys() == after.keys()
     (planted,) = [key for key in after if key[0] == "extra benchmarks"]
     assert Path(planted[1]).name == "planted.c"
-    assert after[planted].zeroed - before[planted].zeroed == 100
+    assert after[planted].zeroed - before[planted].zeroed == 64
     assert after[planted].flash == before[planted].flash > 0
     # Only the space that the linker script gives to samples pays for it.
     assert changed - {("padding", ".bss")} == {planted, ("linker script", ".storage")}

@@ -93,6 +93,16 @@ def test_parts_kinds_and_functions_add_up_to_the_sample(
                 assert sum(f.instructions for f in by_function(profile, view)) == wanted, where
 
 
+def _sample_with_a_tick(profile: Profile, lane: str) -> list[int]:
+    """The place behind the first one of the slowest sample, if it alone has an interrupt more: with
+    other code before it, the tick comes between two samples of the counter's run."""
+    profiled = next(candidate for candidate in profile.lanes if candidate.lane == lane)
+    views = {view.name: view for view in profiled.views}
+    slowest, typical = views["slowest"], views["typical"]
+    more = sum(slowest.exceptions.values()) > sum(typical.exceptions.values())
+    return [slowest.sample - 1] if more else []
+
+
 def test_samples_differ_from_the_counter_by_a_constant(
     runs: tuple[Run, Run, list[Profile]],
 ) -> None:
@@ -116,13 +126,14 @@ def test_samples_differ_from_the_counter_by_a_constant(
             # The first sample may enter a loop elsewhere than the others go round it.
             assert abs(int(offsets[0])) <= MOST_OFFSET or lane.name in _BATCHES, where
             apart = np.abs(offsets[1:] - constant)
+            ticked = _sample_with_a_tick(profile, lane.name)
             if lane.name in _BATCHES:
                 assert np.sum(apart == 0) >= apart.size / 2, where
                 assert np.all(apart <= TWO_TICKS), where
             elif profile.bench == _IN_TURN:
                 assert np.all(np.abs(offsets) <= MOST_OFFSET), where
             else:
-                assert np.all(apart == 0), where
+                assert np.all(np.delete(apart, ticked) == 0), where
         families.add(profile.bench.partition("/")[0])
     assert families >= {"itc", "irq", "micro", "rhealstone", "thread-metric", "alloc", "perf"}
 
