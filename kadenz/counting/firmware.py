@@ -188,7 +188,9 @@ class _How:
             return f"the limit of {self.watching.limit_s:g} s of virtual time"
         if self.still:
             return "the core executes nothing more: it sleeps for good, or its handlers fault"
-        return f"by itself, with exit status {self.ended.status}"
+        said = [*self.ended.messages.splitlines(), "without a message"]
+        alive = f"by itself, with exit status {self.ended.status}"
+        return alive if why is not None else f"the emulator died: {said[0]}"
 
     @property
     def problem(self) -> str:
@@ -197,9 +199,7 @@ class _How:
         if self.stopped or (end is not None and end.why in (Why.UNTIL, Why.TEXT)):
             return ""
         if end is None:
-            said = self.ended.messages.splitlines()
-            dead = f"the emulator died: {said[0] if said else 'without a message'}"
-            return self.sentence if self.still else dead
+            return self.sentence
         if end.fault:
             faults = _FAULTS.get(self.image.board.arch, {})
             return (

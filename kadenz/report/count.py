@@ -34,7 +34,7 @@ def table_of_calls(result: RunResult, facts: Mapping[str, CallFacts], ended: str
     if silent:
         count = len(silent)
         shown = ", ".join(silent[:6]) + (f" and {count - 6:,} more" if count > 6 else "")
-        notes.append(f"Never called: {shown}.")
+        notes.append(f"Never reached: {shown}.")
     return Table.headed(
         _HEADS,
         name="count",

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +18,7 @@ from kadenz.counting.functions import Functions
 from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.store import read_run
 from kadenz.targets.firmware import Watching
+from tests.rtl.test_arrivals import processes_with
 
 from .firmware import ARM, RISCV, assemble, count, counted, functions, samples
 
@@ -177,6 +180,24 @@ def test_who_stops_it_keeps_what_was_counted(tmp_path: Path) -> None:
         assert sum(block.instructions.size for block in execution.calls.blocks()) == tally.returned
 
 
+def test_an_emulator_that_is_killed_is_named_and_keeps_its_calls(tmp_path: Path) -> None:
+    source = tmp_path / "loops.S"
+    source.write_text(LOOPS.replace("1000000", "0x70000000"))
+    image = firmware(assemble(ARM, tmp_path, str(source)), "stm32f4")
+    address = Functions(image.elf).address("leaf", "--function")
+
+    def progress(calls: int) -> None:
+        for child in processes_with(",calls=") if calls > 1000 else ():
+            os.kill(child, signal.SIGKILL)
+
+    watching = Watching([(address, 8, 0)], 100.0)
+    with executed(image, watching, threading.Event(), progress) as execution:
+        assert execution.ended == execution.problem
+        assert execution.problem.startswith("the emulator died: ")
+        assert "ended by signal 9" in execution.problem
+        assert sum(block.instructions.size for block in execution.calls.blocks()) > 1000
+
+
 def test_ctrl_c_leaves_a_partial_run(tmp_path: Path) -> None:
     """A signal that comes before the end; the emulator is ended, and its calls are recorded."""
     source = tmp_path / "loops.S"
@@ -215,7 +236,7 @@ def test_a_function_that_is_never_called_fails_if_it_was_named(tmp_path: Path) -
     assert "count/hang: failed: never called; ended: by itself" in answer.stderr
     answer = count(elf, ARM, *functions("h*", "six"))
     assert answer.return_value == 0
-    assert "Never called: hang." in answer.stdout
+    assert "Never reached: hang." in answer.stdout
 
 
 @pytest.mark.parametrize(
