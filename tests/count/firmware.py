@@ -78,7 +78,7 @@ def assemble(
     if not source.is_file():
         source = HERE / "programs" / f"{program}.{machine.suffix}.S"
     elf = folder / "firmware.elf"
-    assembler = [f"-Wa,--defsym,{define}" for define in defines]
+    assembler = [f"-Wa,-I,{HERE / 'programs'}", *(f"-Wa,--defsym,{it}" for it in defines)]
     command = [str(tools.require(machine.compiler)), "-nostdlib", *machine.flags, *assembler]
     subprocess.run([*command, str(source), "-o", str(elf)], check=True)
     return elf

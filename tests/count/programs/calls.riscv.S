@@ -6,7 +6,6 @@
     .ifndef MORE
     .equ MORE, 0 /* instructions more in `six` */
     .endif
-    .equ MSIP, 0x02000000
 
     .section .text.start, "ax"
     .globl _start
@@ -62,16 +61,6 @@ tail:
     nop
     j    six
     .size tail, . - tail
-    /* 6, and the 7 of the handler apart */
-    .type raises, @function
-raises:
-    li t0, MSIP
-    li   t1, 1
-    sw   t1, 0(t0)
-    nop
-    nop
-    ret
-    .size raises, . - raises
     .option push
     .option norvc
     .option norelax
@@ -81,17 +70,6 @@ vectors:
     j    handler
     .endr
     .option pop
-    .balign 4
-    .type handler, @function
-handler:
-    addi sp, sp, -16
-    sw   t0, 0(sp)
-    li   t0, MSIP
-    sw   zero, 0(t0)
-    lw   t0, 0(sp)
-    addi sp, sp, 16
-    mret
-    .size handler, . - handler
     /* 14 = 7 + 4 of jumps, which does not return + 3 */
     .type saves, @function
 saves:
@@ -113,22 +91,7 @@ jumps:
     lw   t0, 4(a0)
     jr   t0
     .size jumps, . - jumps
-    .type finish, @function
-    .option push
-    .option norvc
-    .balign 16
-finish:
-    li   a0, 0x20
-    la   a1, goodbye
-    slli x0, x0, 0x1f
-    ebreak
-    srai x0, x0, 7
-1:  j 1b
-    .option pop
-    .size finish, . - finish
-    .section .rodata
-    .balign 4
-goodbye: .word 0x20026, 0
+    .include "common.riscv.S"
     .bss
     .balign 16
 buffer: .space 16

@@ -3,7 +3,6 @@
  * Two threads that give way to each other by a plain return with another stack, and a handler that
  * comes in one of them (RV32, board hifive1-revb).
  */
-    .equ MSIP, 0x02000000
 
     .section .text.start, "ax"
     .option norelax
@@ -42,7 +41,7 @@ second:
     li   t2, 100
 1:  addi t2, t2, -1
     bnez t2, 1b
-    jal  raises                     /* as long as in calls.riscv.S */
+    jal  raises                     /* of common.riscv.S */
     jal  give_way
     jal  raises
     jal  give_way
@@ -61,45 +60,7 @@ give_way:
     mv   ra, t1
     ret
     .size give_way, . - give_way
-
-    .type raises, @function
-raises:
-    li   t0, MSIP
-    li   t1, 1
-    sw   t1, 0(t0)
-    nop
-    nop
-    ret
-    .size raises, . - raises
-
-    .balign 4
-    .type handler, @function
-handler:
-    addi sp, sp, -16
-    sw   t0, 0(sp)
-    li   t0, MSIP
-    sw   zero, 0(t0)
-    lw   t0, 0(sp)
-    addi sp, sp, 16
-    mret
-    .size handler, . - handler
-
-    .type finish, @function
-    .option norvc
-    .balign 16
-finish:
-    li   a0, 0x20
-    la   a1, goodbye
-    slli x0, x0, 0x1f
-    ebreak
-    srai x0, x0, 7
-    j    finish
-    .size finish, . - finish
-
-    .section .rodata
-    .balign 4
-goodbye:
-    .word 0x20026, 0
+    .include "common.riscv.S"
 
     .bss
     .balign 16
