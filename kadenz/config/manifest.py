@@ -39,9 +39,9 @@ OFFSET = ("begin", "other-begin")
 # first statement of the handler, and of the thread that it wakes; companions: what it met.
 ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
-# Further companions where each was tried with many ticks of the kernel, or with many other requests
-# of its line, and is the largest of them: when that one came, and how many there were.
-SECONDS = {"tick": ("tick", "ticks"), "request": ("request", "requests")}
+# What else may come in every cycle, and its name. Each arrival is the largest over many of them,
+# and has two further companions: when that one came, and how many there were.
+SECONDS = {"tick": "a tick", "request": "another request"}
 # Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
 # they do.
 ARRIVING = "arrivals"
@@ -54,6 +54,11 @@ Some = Annotated[int, Meta(ge=1)]
 Amount = Annotated[float, Meta(ge=0)]
 Factor = Annotated[float, Meta(gt=0)]
 Number = Annotated[str, Meta(pattern="^<(u4|i4|f8)$")]  # numpy's name of a type of samples
+
+
+def companions_of(second: str) -> tuple[str, ...]:
+    """Kinds of the companions of arrivals that came with a key of SECONDS; none for ""."""
+    return (second, f"{second}s") if second else ()
 
 
 class Model(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=False):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kadenz.config import inventory
 from kadenz.config.board import Board
-from kadenz.config.manifest import ARRIVALS, ARRIVING, STEP, ConditionEntry, Instrument
+from kadenz.config.manifest import ARRIVALS, ARRIVING, SECONDS, STEP, ConditionEntry, Instrument
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
@@ -18,7 +18,6 @@ from kadenz.targets.arrivals import Arrivals, Asked, Sweep
 _LONG_S = 300.0  # a sweep with more of it left is said to be long
 _WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
 
-_SECONDS = {"tick": "a tick", "request": "another request"}
 # What there is to sweep on a target of several cores.
 _BESIDE = (
     "Or sweep a call against another core: kadenz run smp/offset --target {name} "
@@ -51,7 +50,7 @@ class EveryArrival(Condition):
         label = "every arrival" if step == 1 else f"one arrival in {step}"
         value = f"{each} of sample {self.asked.sample + 1}"
         if self.asked.second:
-            second = _SECONDS[self.asked.second]
+            second = SECONDS[self.asked.second]
             label, value = f"{label} and {self.asked.second}", f"{value}, with {second} in {each}"
         return ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none"), *self._states
 

@@ -14,6 +14,7 @@ from kadenz.analysis.growth import Growth, StateSweep, state_sweeps
 from kadenz.analysis.profiles import view
 from kadenz.analysis.structures.population import Extremes, Population
 from kadenz.analysis.units import Unit
+from kadenz.config.manifest import SECONDS
 from kadenz.config.profile import LaneProfile, Profile, ViewEntry
 from kadenz.report import digits, labels
 from kadenz.report.flames import place_of
@@ -24,7 +25,6 @@ _HEADS = (
     "Service | Run | >Arrivals | >Handler min | >median | >max | >at | of | "
     ">Task min | >median | >max | >at | of"
 )
-_WITH = {"tick": "a tick", "request": "another request"}
 _FUNCTIONS_SHOWN = 12  # of an arrival
 
 
@@ -42,7 +42,7 @@ def table_of_arrivals(runs: Named) -> Table | None:
     cut = [(record, each) for _, record, each in shown if not each.exhaustive]
     partial = dict.fromkeys(f"{record.bench}: {each.coverage}." for record, each in cut)
     second = next((each.second for _, _, each in shown if each.second), "")
-    with_second = f", each with {_WITH[second]} in every cycle" if second else ""
+    with_second = f", each with {SECONDS[second]} in every cycle" if second else ""
     moment = " or ".join(dict.fromkeys(each.moment for _, _, each in shown))
     premises = dict.fromkeys(
         f"{each.premise}." + (" A population has no confidence interval." if each.is_exact else "")

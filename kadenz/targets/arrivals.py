@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kadenz.config.manifest import ARRIVAL, ARRIVALS, SECONDS
+from kadenz.config.manifest import ARRIVAL, ARRIVALS, companions_of
 from kadenz.errors import TargetFailed
 from kadenz.targets.scope import HANDLED, RESPONDED
 
@@ -137,12 +137,12 @@ class Arrivals:
     @property
     def kinds(self) -> tuple[str, ...]:
         """Of the companions of both lanes."""
-        return (*ARRIVAL, *SECONDS.get(self.second, ()))
+        return (*ARRIVAL, *companions_of(self.second))
 
     def values(self, lane: str, kind: str = "") -> NDArray[np.uint32]:
         """Of a lane (n,), or of its companion of a kind."""
-        at, count = SECONDS.get(self.second, ("", ""))
-        field = {at: "second", count: "seconds"}.get(kind, kind) if kind else ""
+        fields = dict(zip(companions_of(self.second), ("second", "seconds"), strict=False))
+        field = fields.get(kind, kind)
         shared = field in ("phase", "seconds")
         return self.rows[field if shared else f"{lane}:{field}" if field else lane]
 

@@ -17,7 +17,7 @@ from kadenz.analysis.overheads import Overhead
 from kadenz.analysis.sensitivity import changes_of
 from kadenz.archive.texts import packed, unpack
 from kadenz.config.bounds import LaneBound, RunBounds, ServiceBound
-from kadenz.config.manifest import SECONDS, ConditionEntry, PartEntry
+from kadenz.config.manifest import ConditionEntry, PartEntry, companions_of
 from kadenz.errors import StoreError, UsageError
 from kadenz.report.budget import as_data, sentences
 from kadenz.store import Run, read_run
@@ -62,7 +62,7 @@ def tried_run(
         for lane in ("handler", "task"):
             lanes[f"{lane}:phase"] = list(range(1, count + 1))
             lanes |= {f"{lane}:{kind}": [0] * count for kind in ("pc", "masked", "locked")}
-            lanes |= {f"{lane}:{kind}": [9] * count for kind in SECONDS["tick"] if ticked}
+            lanes |= {f"{lane}:{kind}": [9] * count for kind in companions_of("tick") if ticked}
         arrays = {name: np.array(values, dtype=np.uint32) for name, values in lanes.items()}
         points.append(Point(bench, arrays))
     run = read_run(write_run(folder, document, points))

@@ -24,8 +24,8 @@ _CELLS = 2000  # of a curve, at most
 class Offsets(Structure):
     """The offsets of one record, in ticks of its clock: how many different ones were tried, the
     first and the last, the most between two neighbours, and how many samples were beside the
-    planned window. `worst` has the offsets of the largest sample, the
-    nearest to the begin of the call first.
+    planned window. `worst` has the offsets of the largest sample, the nearest to the begin of the
+    call first.
 
     A curve: the first offset of each of at most 2,000 cells (c,), and the most in it (c,).
     """

@@ -23,6 +23,7 @@ from kadenz.config.manifest import (
     LaneEntry,
     RaisedEntry,
     RecordEntry,
+    companions_of,
 )
 from kadenz.store import Run
 
@@ -46,7 +47,6 @@ EXHAUSTIVE_WITH = {
         "request": "two requests of one interrupt",
     }.items()
 }
-_WITH = {"tick": "a tick", "request": "another request"}
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ class Population(Structure):
 
     def status(self, show: Show) -> str:
         """The sentence of one service, without its unit."""
-        with_second = _WITH.get(self.second, "")
+        with_second = SECONDS.get(self.second, "")
         ends = "; ".join(
             f"{name} {show(end.min)} … {show(end.max)}, worst at {self.moment} {end.phase:,}"
             + (f" in `{end.function}`" if end.function else "")
@@ -207,7 +207,7 @@ class Population(Structure):
         """Which arrivals were tried, and which not."""
         if self.second:
             each = "every one of " if self.exhaustive else ""
-            said = f"{each}{self.pairs:,} pairs of an arrival and {_WITH[self.second]} tried"
+            said = f"{each}{self.pairs:,} pairs of an arrival and {SECONDS[self.second]} tried"
             said += f", in one {self.moment} of {self.step}" if self.step > 1 else ""
         elif self.step == 0:
             said = f"one arrival {self.moment} tried"
@@ -243,7 +243,7 @@ class Population(Structure):
         lost = lanes[0].missed
         planned = (int(phase[-1]) - 1) // step + 1 if step else 1
         second = cls.second_of(entry, lanes[1])
-        at, count = SECONDS.get(second, ("", ""))
+        at, count = companions_of(second) or ("", "")
         ends = [_extremes(values[name], values, at, entry.functions) for name, values in of.items()]
         return cls(
             tried=phase.size,
@@ -268,7 +268,7 @@ class Population(Structure):
     def second_of(cls, entry: RecordEntry, lane: LaneEntry) -> str:
         """What each arrival was tried with in every cycle, a key of SECONDS; "" for nothing."""
         kinds = entry.companions(lane).keys()
-        return next((second for second, of in SECONDS.items() if {*of} <= kinds), "")
+        return next((second for second in SECONDS if {*companions_of(second)} <= kinds), "")
 
     @classmethod
     def unjudged(cls, entry: RecordEntry) -> str:
