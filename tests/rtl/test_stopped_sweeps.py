@@ -70,9 +70,22 @@ def test_a_sweep_that_was_stopped_twice_ends_as_one_that_was_not(
     assert rows == whole and sweep.earlier == sweep.planned
 
 
-# Places in the head of the file, instruments/rtl/bench/tried.hpp, and of the rows of the first
-# process in it.
-BOOT, ENTERS, ROWS = 96, 168, 4096 + (1 << 20)
+# Places in the file, instruments/rtl/bench/tried.hpp: of the head's fields, of the arrivals' owners
+# and of the rows of the first process.
+ROW_BYTES, BOOT, ENTERS, OWNERS = 12, 96, 168, 4096
+MOST_ROWS = 1 << 20
+ROWS = OWNERS + MOST_ROWS
+
+
+def process_with_rows(file: Path) -> tuple[int, int]:
+    """Of the process that tried the first of the tried arrivals: the places of its mark that it
+    enters rows, and of that arrival's row. Which process that is, the machine decides."""
+    with file.open("rb") as stream:
+        data = stream.read(ROWS)
+    index, owner = next(of for of in enumerate(data[OWNERS:]) if of[1])
+    (row_bytes,) = struct.unpack_from("=I", data, ROW_BYTES)
+    number = owner - 1
+    return ENTERS + 4 * number, ROWS + (number * MOST_ROWS + index) * row_bytes
 
 
 def changed(file: Path, place: int, data: bytes) -> None:
@@ -91,8 +104,9 @@ def test_rows_of_a_process_that_was_killed_while_it_entered_them_are_dropped(
     tried.unlink()
     stopped_sweep(bench, asked, by=signal.SIGKILL, share=0.5)
     before = read_sweep(tried)
-    changed(tried, ENTERS, b"\1")
-    changed(tried, ROWS + 6 * 4, b"\xff\xff")  # ticks of its first row
+    enters, row = process_with_rows(tried)
+    changed(tried, enters, b"\1")
+    changed(tried, row + 6 * 4, b"\xff\xff")  # its ticks
     rows, sweep = finished_sweep(bench, asked)
     assert before is not None and sweep.earlier < before.tried and rows == whole
 
