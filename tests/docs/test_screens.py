@@ -19,7 +19,7 @@ from tests.docs.pages import BLOCK, ROOT
 from tests.forked import kadenz
 from tests.synthetic import HIFIVE1, STM32F4, board_points, manifest, under, write_run
 
-PAGE = ROOT / "docs" / "reference" / "commands.md"
+PAGE = ROOT / "docs" / "reference" / "first-looks.md"
 WIDTH = 80
 
 
