@@ -9,9 +9,9 @@
  * `functions` has the addresses and the bytes of their code, one a line, and spans with their first
  * and their end; `calls` is written (rows.h). The emulator ends when the instruction at `until` is
  * next, when `console`, which another device writes, has the bytes of `text`, or after `limit` of
- * virtual time. `progress` has two numbers of 64 bits: the virtual time, in ns, which stands still
- * while no instruction is executed; and what another process writes there to end the emulator,
- * anything but 0.
+ * virtual time. `progress` has three numbers of 64 bits: the virtual time, in ns, which stands
+ * still while no instruction is executed; what another process writes there to end the emulator,
+ * anything but 0; and the last semihosting call that was answered from this machine, 0 for none.
  */
 #include "processor.h"
 #include "rows.h"
@@ -34,7 +34,7 @@
 #define CLOCK "qemu_clock_get_ns"
 #define SLICE 1024u /* instructions between two looks at clock and console */
 #define READ_BYTES 4096u
-#define PROGRESS_BYTES (2u * sizeof(int64_t))
+#define PROGRESS_BYTES (3u * sizeof(int64_t))
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
@@ -65,7 +65,7 @@ static GHashTable *roles; /* address -> GArray of struct role */
 static GArray *code;      /* struct kdz_code, by number */
 static GString *text, *seen;
 static int console = -1;
-static volatile int64_t *progress; /* the time, and whether to end */
+static volatile int64_t *progress; /* the time, whether to end, what was asked */
 static int64_t (*virtual_ns)(int clock);
 static qemu_plugin_u64 following, slice;
 static const struct block *last;
@@ -215,6 +215,16 @@ static void on_vector(unsigned int vcpu, void *unused)
     kdz_processor_forget_vector();
 }
 
+static void on_ask(unsigned int vcpu, void *unused)
+{
+    (void)vcpu;
+    (void)unused;
+    const uint32_t operation = kdz_processor_asked();
+    if (operation != 0 && progress != NULL) {
+        progress[2] = operation;
+    }
+}
+
 static void while_following(struct qemu_plugin_insn *instruction, qemu_plugin_vcpu_udata_cb_t act)
 {
     qemu_plugin_register_vcpu_insn_exec_cond_cb(instruction, act, QEMU_PLUGIN_CB_R_REGS,
@@ -235,6 +245,9 @@ static enum kdz_act watch(struct qemu_plugin_insn *instruction)
     case KDZ_ACT_SETS_VECTOR:
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_vector, QEMU_PLUGIN_CB_NO_REGS,
                                                NULL);
+        break;
+    case KDZ_ACT_ASKS:
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_ask, QEMU_PLUGIN_CB_R_REGS, NULL);
         break;
     case KDZ_ACT_NONE:
         break;

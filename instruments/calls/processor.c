@@ -19,19 +19,29 @@
 #define HARD_FAULT 3u
 #define USAGE_FAULT 6u
 
+/* Semihosting for AArch32 and AArch64, sections 3 and 6: the instruction of M-profile, and calls
+ * that QEMU answers from this machine. */
+#define BKPT_AB 0xBEABu
+#define SYS_TMPNAM 0x0Du /* with the number of QEMU's process */
+#define SYS_CLOCK 0x10u
+#define SYS_TIME 0x11u
+#define SYS_ELAPSED 0x30u
+
 /* RISC-V Privileged Architecture: mtvec, mcause. */
 #define VECTORED 1u
 #define VECTORS 64u
 #define INTERRUPTS_ON 8u /* mstatus.MIE */
 #define CSR_MTVEC 0x305u
 #define MRET 0x30200073u
+#define EBREAK 0x00100073u
 #define SP 2u
 #define FP 8u
 
-enum place { STACK, LINK, STATE, PROCESS_STACK, VECTOR, CAME_AT, CAUSE, STATUS, PLACES };
-static const char *const arm_names[PLACES] = {"sp", "lr", "xpsr", "psp"};
-static const char *const riscv_names[PLACES] = {"sp",    "ra",   NULL,     NULL,
-                                                "mtvec", "mepc", "mcause", "mstatus"};
+enum place { STACK, LINK, STATE, PROCESS_STACK, VECTOR, CAME_AT, CAUSE, STATUS, ARGUMENT, PLACES };
+static const char *const arm_names[PLACES] = {"sp", "lr", "xpsr", "psp", NULL,
+                                              NULL, NULL, NULL,   "r0"};
+static const char *const riscv_names[PLACES] = {"sp",   "ra",     NULL,      NULL, "mtvec",
+                                                "mepc", "mcause", "mstatus", "a0"};
 static struct qemu_plugin_register *handles[PLACES];
 static GByteArray *buffer;
 static bool arm;
@@ -161,6 +171,21 @@ bool kdz_processor_is_exception_return(uint64_t link)
     return arm && link >= EXCEPTION_RETURN;
 }
 
+uint32_t kdz_processor_asked(void)
+{
+    const uint64_t operation = read_place(ARGUMENT);
+
+    switch (operation) {
+    case SYS_TMPNAM:
+    case SYS_CLOCK:
+    case SYS_TIME:
+    case SYS_ELAPSED:
+        return (uint32_t)operation;
+    default:
+        return 0;
+    }
+}
+
 uint32_t kdz_processor_fault(void)
 {
     if (arm) {
@@ -213,6 +238,9 @@ static enum kdz_act riscv_act(uint32_t word, size_t size)
     if (size == 4 && word == MRET) {
         return KDZ_ACT_LEAVES_TRAP;
     }
+    if (size == 4 && word == EBREAK) {
+        return KDZ_ACT_ASKS;
+    }
     if (riscv_sets_stack(word, size)) {
         return KDZ_ACT_SETS_STACK;
     }
@@ -225,6 +253,9 @@ static enum kdz_act arm_act(uint32_t word, size_t size)
 {
     const uint32_t first = word & 0xFFFFu, second = word >> 16;
 
+    if (size == 2 && first == BKPT_AB) {
+        return KDZ_ACT_ASKS;
+    }
     if (size == 2) {
         const uint32_t source = (first >> 3) & 15u;
         const bool moves = (first & 0xFF87u) == 0x4685u && source != 7u && source != 11u;

@@ -23,6 +23,7 @@ enum kdz_act {
     KDZ_ACT_SETS_STACK,  /* to a value of its own: a switch of threads, or a longjmp */
     KDZ_ACT_LEAVES_TRAP, /* mret */
     KDZ_ACT_SETS_VECTOR, /* writes mtvec */
+    KDZ_ACT_ASKS,        /* semihosting: asks the emulator */
 };
 
 /* QEMU has made the core. Ends the process, with a message, for a core of another kind. */
@@ -49,6 +50,10 @@ struct kdz_interrupted kdz_processor_interrupted(void);
 
 /* M-profile: whether a return address is that of an exception. */
 bool kdz_processor_is_exception_return(uint64_t link);
+
+/* At an instruction that asks: what no file decides, the operation for the time or for a name of
+ * this machine; 0 if it is another one. */
+uint32_t kdz_processor_asked(void);
 
 /* The fault that the core handles, by its number there; 0 for none. */
 uint32_t kdz_processor_fault(void);

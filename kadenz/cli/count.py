@@ -59,6 +59,7 @@ _LIMIT_S = 1.0
     help="Where the run folder goes. Default: the lab's, else runs.",
 )
 @click.option("--name", default="", help="Name of the run. Default: date and time.")
+@click.option("--fresh", is_flag=True, help="Take nothing from the store: execute it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def count(
     image: Path,
@@ -71,6 +72,7 @@ def count(
     limit_s: float,
     output: Path | None,
     name: str,
+    fresh: bool,
     as_json: bool,
 ) -> int:
     """Count the instructions of each call of a function in IMAGE, your firmware as it is.
@@ -117,7 +119,7 @@ def count(
     with (
         stoppable() as stop,
         _progress(image) as progress,
-        executed(checked, watching, stop, progress) as execution,
+        executed(checked, watching, stop, progress, fresh=fresh) as execution,
     ):
         counted = record(checked, chosen, execution, output, run)
     result = _shown(counted, execution, as_json=as_json)
@@ -149,16 +151,20 @@ def _shown(counted: CountedRun, execution: Execution, *, as_json: bool) -> RunRe
 
     result = analyse(read_run(counted.folder))
     facts = _facts(counted)
+    ended = execution.ended or "interrupted"
+    if execution.value is not None and execution.stored:
+        ended += f". From the store, measured {execution.value.day}"
     if as_json:
         write_json(
             {
                 "run": str(counted.folder),
                 "ended": execution.ended,
+                "stored": execution.stored,
                 "functions": as_data(result, facts),
             }
         )
     else:
-        write_table(console(), table_of_calls(result, facts, execution.ended or "interrupted"))
+        write_table(console(), table_of_calls(result, facts, ended))
         console().print(styled("[dim]{}[/]", str(counted.folder)), soft_wrap=True)
     for warning in result.manifest.warnings:
         click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)

@@ -13,13 +13,14 @@ from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import Board, EmulatedTier
-from kadenz.config.manifest import BuildEntry, EmulatorEntry
+from kadenz.config.manifest import BuildEntry, EmulatorEntry, ValueEntry
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.elf_facts import ElfFacts, read_facts
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Calls, Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
+from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
 _STILL_S = 3.0  # of real time in which the core executes nothing
@@ -78,6 +79,13 @@ class Execution:
     console: str
     duration_s: float
     emulator: EmulatorEntry | None
+    value: ValueEntry | None = None  # None: nothing is kept of it
+    asked: str = ""  # of this machine, by semihosting: "SYS_TIME"
+
+    @property
+    def stored(self) -> bool:
+        """Whether it was executed before, and its output is from the store."""
+        return self.value is not None and self.value.stored
 
     @property
     def last_output(self) -> str:
@@ -113,18 +121,25 @@ def executed(
     watching: Watching,
     stop: threading.Event,
     progress: Callable[[int], None] = lambda _: None,
+    *,
+    fresh: bool = False,
 ) -> Iterator[Execution]:
-    """Executes it to its end; the calls can be read inside. `progress` gets the calls so far.
+    """Executes it to its end, or takes an equal execution from the store unless `fresh`. The calls
+    can be read inside. `progress` gets the calls so far.
 
-    Raises TargetFailed if it does not even start.
+    Raises TargetFailed if it does not even start, or differs from an equal one that is stored.
     """
     begun = time.monotonic()
     target = FirmwareTarget(image.tier, image.elf, watching)
+    target.keeper = Keeper(f"{image.board_name}@emulated", fresh=fresh)
     try:
         target.boot()
         console, still = _followed(target, stop, progress)
         ended = target.end()
         how = _How(image, watching, ended, still, stop.is_set())
+        asked = target.asked
+        if not (how.problem or stop.is_set() or asked):
+            target.vouch()
         yield Execution(
             calls=ended.calls,
             ended=how.sentence,
@@ -133,9 +148,13 @@ def executed(
             console=console,
             duration_s=round(time.monotonic() - begun, 3),
             emulator=target.emulator(),
+            value=target.value if not asked else None,
+            asked=asked,
         )
     finally:
         target.close()
+    if target.difference is not None:
+        raise target.difference
 
 
 def _followed(

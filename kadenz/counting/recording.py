@@ -73,6 +73,8 @@ def record(
         for i, each in enumerate(counted):
             writer.open_record(_entry(_FIRST_RECORD + i, each, execution))
             writer.manifest.warnings += each.warnings
+        if execution.asked:
+            writer.manifest.warnings.append(_asked(execution.asked))
         for block in execution.calls.blocks():
             for lane, values in enumerate(_values(block)):
                 kind = _dtype(counted[block.function])
@@ -83,6 +85,15 @@ def record(
             writer.say(execution.console)
         stopped = "interrupted (Ctrl-C)" if execution.stopped else ""
         return CountedRun(writer.finish(stopped), counted)
+
+
+def _asked(call: str) -> Warning:
+    return Warning(
+        code="asks-this-machine",
+        message=f"the firmware asked for the time, or for a name, of this machine ({call})",
+        remedy="Two counts may differ, and the next one is executed again. A clock of the board "
+        "is the same each time",
+    )
 
 
 def _values(block: CallBlock) -> tuple[Values, ...]:
@@ -179,7 +190,8 @@ def _entry(number: int, counted: Counted, execution: Execution) -> RecordEntry:
         else [],
         proof=ProofEntry(checked=taken, failed=0),
         declared="span",
-        duration_s=execution.duration_s,
+        duration_s=None if execution.stored else execution.duration_s,
+        value=execution.value,
     )
 
 

@@ -22,6 +22,10 @@ _SHARED = ("count.c", "stopwatch.h", "trace.h")  # of instruments/scope: what co
 _LIBRARY, _FUNCTIONS, _TEXT, _CALLS, _SERIAL = "plugin", "functions", "text", "calls", "serial"
 _PROGRESS = "progress"
 _NS = 1_000_000_000
+# Nothing of this machine: neither its time of day nor its random numbers.
+_SETTLED = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
+# Calls of semihosting that QEMU answers from this machine (instruments/calls/processor.c).
+_ASKED = {0x0D: "SYS_TMPNAM", 0x10: "SYS_CLOCK", 0x11: "SYS_TIME", 0x30: "SYS_ELAPSED"}
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,13 @@ class FirmwareTarget(QemuTarget):
         file = self._folder / _PROGRESS
         return int.from_bytes(file.read_bytes()[:8], "little") if file.is_file() else 0
 
+    @property
+    def asked(self) -> str:
+        """What the firmware asked of this machine, "SYS_TIME"; "" for nothing."""
+        file = self._folder / _PROGRESS
+        number = int.from_bytes(file.read_bytes()[16:24], "little") if file.is_file() else 0
+        return _ASKED.get(number, "")
+
     def ask_to_end(self) -> None:
         """Lets the plugin end QEMU, at the next look; without waiting for it."""
         file = self._folder / _PROGRESS
@@ -116,6 +127,9 @@ class FirmwareTarget(QemuTarget):
             entry.arguments += ["-plugin", ",".join(parameters)]
         return entry
 
+    def _counted(self) -> list[str]:
+        return [*super()._counted(), *_SETTLED]
+
     def _placed(self, folder: Path) -> list[str]:
         # With a slash: otherwise the loader searches its own folders for the library.
         parameters = [f"./{folder / _LIBRARY}", *self._watching.parameters()]
@@ -127,5 +141,7 @@ class FirmwareTarget(QemuTarget):
 
     def _inputs(self) -> dict[str, Path | None]:
         inputs = {**super()._inputs(), _LIBRARY: self._library, _FUNCTIONS: None}
+        if self._watching.until_text:
+            inputs[_TEXT] = None
         del inputs["plan"]
         return inputs

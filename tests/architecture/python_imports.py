@@ -104,6 +104,7 @@ ARROWS: dict[str, set[str]] = {
     "counting": {
         "images",
         "targets",
+        "values",
         "host",
         "store",
         "config",
