@@ -4,7 +4,7 @@
  * QEMU TCG plugin (API v4).
  *
  *   -plugin libkadenz-calls.so,calls=FILE,functions=FILE[,until=ADDRESS][,limit=NS]
- *           [,console=FILE,text=FILE][,progress=FILE]
+ *           [,console=FILE,text=FILE][,progress=FILE][,symbols=FILE,flows=FILE]
  *
  * `functions` has the addresses and the bytes of their code, one a line, and spans with their first
  * and their end; `calls` is written (rows.h). The emulator ends when the instruction at `until` is
@@ -12,7 +12,10 @@
  * virtual time. `progress` has three numbers of 64 bits: the virtual time, in ns, which stands
  * still while no instruction is executed; what another process writes there to end the emulator,
  * anything but 0; and the last semihosting call that was answered from this machine, 0 for none.
+ * `symbols` has address and bytes of each function of the image, by address; `flows` is written:
+ * where the instructions of the calls went (flows.h).
  */
+#include "flows.h"
 #include "processor.h"
 #include "rows.h"
 #include "stopwatch.h"
@@ -39,8 +42,10 @@
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 struct block {
-    uint64_t address;
+    uint64_t address, end;
+    uint32_t symbol;
     bool may_return; /* its last instruction, from an exception */
+    bool begins;     /* a function that is not counted */
 };
 
 /* What an address is of a function, or of a span. */
@@ -52,11 +57,12 @@ struct role {
 struct entry {
     const GArray *roles; /* struct role, ends first */
     uint64_t address;
+    uint32_t symbol;
     const struct block *block;
 };
 
 static struct {
-    const char *calls, *functions, *console, *text, *progress;
+    const char *calls, *functions, *console, *text, *progress, *symbols, *flows;
     uint64_t until, limit;
     bool has_until;
 } asked;
@@ -65,7 +71,7 @@ static GHashTable *roles; /* address -> GArray of struct role */
 static GArray *code;      /* struct kdz_code, by number */
 static GString *text, *seen;
 static int console = -1;
-static volatile int64_t *progress; /* the time, whether to end, what was asked */
+static volatile int64_t *progress; /* the time, whether to end, the call of semihosting */
 static int64_t (*virtual_ns)(int clock);
 static qemu_plugin_u64 following, slice;
 static const struct block *last;
@@ -86,6 +92,10 @@ static void end(unsigned int vcpu, enum kdz_end why, uint32_t fault)
     }
     ended = true;
     kdz_strands_end();
+    if (asked.flows != NULL && !kdz_flows_write(asked.flows)) {
+        fprintf(stderr, "kadenz-calls: %s cannot be written: %s\n", asked.flows, strerror(errno));
+        _Exit(EXIT_FAILURE);
+    }
     kdz_rows_append(KDZ_ROW_END, (uint32_t)why, last_address, fault, now(vcpu));
     kdz_rows_close();
 }
@@ -162,8 +172,12 @@ static void follow(bool on)
 static void on_block(unsigned int vcpu, void *data)
 {
     const struct block *block = data;
+    const bool inside = last != NULL && last->symbol == block->symbol;
+    const struct kdz_block reached = {
+        block->address, block->symbol,
+        block->begins && (!inside || (kdz_processor_link() & ~UINT64_C(1)) == last->end)};
 
-    kdz_strands_block(block->address, last != NULL && last->may_return, now(vcpu));
+    kdz_strands_block(&reached, last != NULL && last->may_return, now(vcpu));
     last = block;
 }
 
@@ -171,6 +185,7 @@ static void on_entry(unsigned int vcpu, void *data)
 {
     const struct entry *entry = data;
 
+    kdz_strands_at(entry->symbol, now(vcpu));
     for (guint i = 0; i < entry->roles->len; i++) {
         const struct role *role = &g_array_index(entry->roles, struct role, i);
         switch (role->kind) {
@@ -265,13 +280,25 @@ static enum kdz_act watch_instruction(struct qemu_plugin_insn *instruction,
 
     if (at != NULL) {
         struct entry *entry = g_new(struct entry, 1);
-        *entry = (struct entry){at, address, block};
+        *entry = (struct entry){at, address, kdz_flows_symbol(address), block};
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_entry, QEMU_PLUGIN_CB_R_REGS, entry);
     }
     if (asked.has_until && address == asked.until) {
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_until, QEMU_PLUGIN_CB_R_REGS, NULL);
     }
     return watch(instruction);
+}
+
+static bool is_entry(uint64_t address)
+{
+    const GArray *at = g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
+
+    for (guint i = 0; at != NULL && i < at->len; i++) {
+        if (g_array_index(at, struct role, i).kind == ENTRY) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
@@ -282,7 +309,11 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
     bool behind = false; /* an instruction that sets the stack pointer */
 
     (void)id;
-    *block = (struct block){qemu_plugin_tb_vaddr(translated), kdz_processor_may_return(final)};
+    *block = (struct block){.address = qemu_plugin_tb_vaddr(translated),
+                            .end = qemu_plugin_insn_vaddr(final) + qemu_plugin_insn_size(final),
+                            .may_return = kdz_processor_may_return(final)};
+    block->symbol = kdz_flows_symbol(block->address);
+    block->begins = kdz_flows_is_begin(block->symbol, block->address) && !is_entry(block->address);
     qemu_plugin_register_vcpu_tb_exec_cond_cb(translated, on_block, QEMU_PLUGIN_CB_R_REGS,
                                               QEMU_PLUGIN_COND_NE, following, 0, block);
     for (size_t i = 0; i < count; i++) {
@@ -327,11 +358,10 @@ static bool take(const char *argument)
     const struct {
         const char *name;
         const char **file;
-    } files[] = {{"calls", &asked.calls},
-                 {"functions", &asked.functions},
-                 {"console", &asked.console},
-                 {"text", &asked.text},
-                 {"progress", &asked.progress}};
+    } files[] = {{"calls", &asked.calls},       {"functions", &asked.functions},
+                 {"console", &asked.console},   {"text", &asked.text},
+                 {"progress", &asked.progress}, {"symbols", &asked.symbols},
+                 {"flows", &asked.flows}};
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (length == strlen(files[i].name) && strncmp(argument, files[i].name, length) == 0) {
@@ -433,8 +463,10 @@ static bool refuse(const char *why)
 static bool prepare(const qemu_info_t *info)
 {
     if (asked.calls == NULL || asked.functions == NULL ||
-        (asked.console == NULL) != (asked.text == NULL)) {
-        return refuse("needs calls=FILE and functions=FILE, and console=FILE with text=FILE");
+        (asked.console == NULL) != (asked.text == NULL) ||
+        (asked.symbols == NULL) != (asked.flows == NULL)) {
+        return refuse("needs calls=FILE and functions=FILE, and console=FILE with text=FILE, and "
+                      "symbols=FILE with flows=FILE");
     }
     if (!info->system_emulation || info->system.smp_vcpus != 1) {
         return refuse("needs a machine with one core. Use -smp 1");
@@ -445,6 +477,9 @@ static bool prepare(const qemu_info_t *info)
     *(void **)&virtual_ns = dlsym(RTLD_DEFAULT, CLOCK);
     if ((asked.limit != 0 || asked.progress != NULL) && virtual_ns == NULL) {
         return refuse("this QEMU does not show its clock: it has no " CLOCK);
+    }
+    if (asked.symbols != NULL && !kdz_flows_read(asked.symbols, code->len)) {
+        return refuse("cannot read the symbols");
     }
     if (!kdz_rows_open(asked.calls) || (asked.progress != NULL && !open_progress())) {
         return refuse("cannot write the calls. Name files in a writable folder");
@@ -459,7 +494,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         if (!take(argv[i])) {
             fprintf(stderr,
                     "kadenz-calls: unknown argument %s. Known: calls=FILE, functions=FILE, "
-                    "until=ADDRESS, limit=NS, console=FILE, text=FILE, progress=FILE\n",
+                    "until=ADDRESS, limit=NS, console=FILE, text=FILE, progress=FILE, "
+                    "symbols=FILE, flows=FILE\n",
                     argv[i]);
             return -1;
         }

@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "strands.h"
 
+#include "flows.h"
 #include "processor.h"
 #include "rows.h"
-
-#include <glib.h>
+#include "strand.h"
 
 /* A handler may go on behind the instruction that it handled: `ecall`, or one that faulted. */
 #define LONGEST_INSTRUCTION 4u
 #define STRANDS_MOST 4096u /* left and never gone on with: the oldest is given up */
-
-struct call {
-    uint32_t function;
-    bool handles; /* it is a handler: it returns with its strand */
-    uint64_t link, sp;
-    uint64_t begin, handlers, others; /* at its begin: the count, and the strand's */
-};
-
-struct strand {
-    GArray *calls;
-    GArray *spans;              /* `sp` is that of their begin */
-    bool handles;               /* it is a handler's */
-    uint32_t exception;         /* M-profile */
-    uint64_t entry;             /* stack pointer at a handler's first instruction */
-    uint64_t handlers;          /* instructions of handlers while it was left */
-    uint64_t others;            /* and of other threads */
-    bool trapped;               /* left by an exception; else by another stack */
-    uint64_t pc, sp;            /* where it goes on */
-    uint64_t left, in_handlers; /* the counts when it was left */
-};
 
 struct tally {
     uint64_t began, returned, unwound;
@@ -45,6 +25,8 @@ static uint64_t in_handlers, since; /* instructions of handlers, up to the count
 static uint64_t stack_before;
 static bool sets_stack; /* the instruction before this one may have */
 static bool leaving_trap;
+static uint32_t executing; /* the symbol, from the count `charged` on */
+static uint64_t charged;
 static uint64_t doubtful;  /* a stack pointer with which the innermost call was left, or 0 */
 static bool behind_return; /* the block before this one may have ended an exception */
 
@@ -57,55 +39,18 @@ void kdz_strands_start(const struct kdz_code *functions, size_t count, void (*fo
     left = g_ptr_array_new();
 }
 
-static struct strand *new_strand(uint32_t exception, bool handles)
+static void charge(uint64_t now)
 {
-    struct strand *strand = g_new0(struct strand, 1);
-
-    strand->calls = g_array_new(FALSE, FALSE, sizeof(struct call));
-    strand->spans = g_array_new(FALSE, FALSE, sizeof(struct call));
-    strand->exception = exception;
-    strand->handles = handles;
-    return strand;
-}
-
-static void forget(struct strand *strand)
-{
-    g_array_free(strand->calls, TRUE);
-    g_array_free(strand->spans, TRUE);
-    g_free(strand);
-}
-
-static struct call *call_at(struct strand *strand, guint i)
-{
-    return &g_array_index(strand->calls, struct call, i);
-}
-
-static struct call *span_at(struct strand *strand, guint i)
-{
-    return &g_array_index(strand->spans, struct call, i);
-}
-
-static bool is_idle(const struct strand *strand)
-{
-    return strand->calls->len == 0 && strand->spans->len == 0;
-}
-
-/* The stack pointer of the outermost span, 0 without one. */
-static uint64_t top_of_spans(struct strand *strand)
-{
-    uint64_t top = 0;
-
-    for (guint i = 0; i < strand->spans->len; i++) {
-        top = MAX(top, span_at(strand, i)->sp);
+    if (current != NULL && now != charged) {
+        kdz_strand_charge(current, executing, now - charged);
     }
-    return top;
+    charged = now;
 }
 
-static uint64_t top_of(struct strand *strand)
+void kdz_strands_at(uint32_t symbol, uint64_t now)
 {
-    const uint64_t top = top_of_spans(strand);
-
-    return strand->calls->len > 0 ? MAX(top, call_at(strand, 0)->sp) : top;
+    charge(now);
+    executing = symbol;
 }
 
 static void account(uint64_t now)
@@ -131,24 +76,51 @@ static void give_back(struct strand *strand, const struct call *call, uint64_t n
     const uint64_t value = now - call->begin - handlers - others;
 
     kdz_rows_append(KDZ_ROW_CALL, call->function, value, handlers, others);
+    kdz_flow_keep(call->flow, call->function, tallies[call->function].returned, value);
     tallies[call->function].returned++;
     open_calls--;
 }
 
+/* The innermost calls end first: what they executed is the outer ones' as well. */
+static void close_call(struct strand *strand, guint i, bool returns, uint64_t now)
+{
+    const struct call *call = call_at(strand, i);
+
+    if (returns) {
+        give_back(strand, call, now);
+    } else {
+        give_up(call);
+    }
+    kdz_flow_end(call->flow, i > 0 ? call_at(strand, i - 1u)->flow : NULL);
+}
+
+static void close_span(struct strand *strand, guint i, bool ends, uint64_t now)
+{
+    const struct call *span = span_at(strand, i);
+
+    if (ends) {
+        give_back(strand, span, now);
+    } else {
+        give_up(span);
+    }
+    kdz_flow_end(span->flow, NULL);
+    g_array_remove_index(strand->spans, i);
+}
+
 static void give_up_spans(struct strand *strand)
 {
-    for (guint i = 0; i < strand->spans->len; i++) {
-        give_up(span_at(strand, i));
+    while (strand->spans->len > 0) {
+        close_span(strand, strand->spans->len - 1u, false, 0);
     }
 }
 
 static void give_up_all(struct strand *strand)
 {
     for (guint i = strand->calls->len; i > 0; i--) {
-        give_up(call_at(strand, i - 1u));
+        close_call(strand, i - 1u, false, 0);
     }
     give_up_spans(strand);
-    forget(strand);
+    kdz_strand_forget(strand);
 }
 
 /* The current strand is over: a handler's own call returns with it. So does one that was entered
@@ -161,14 +133,10 @@ static void end_current(uint64_t now)
         const struct call *call = call_at(current, i - 1u);
         const bool own = call->handles || (current->handles && call->sp == current->entry) ||
                          (leaving_trap && call->sp == sp);
-        if (own) {
-            give_back(current, call, now);
-        } else {
-            give_up(call);
-        }
+        close_call(current, i - 1u, own, now);
     }
     give_up_spans(current);
-    forget(current);
+    kdz_strand_forget(current);
     current = NULL;
 }
 
@@ -194,11 +162,8 @@ static void look_for_return(uint64_t pc, uint64_t now)
     }
     for (guint i = calls->len; i > outermost; i--) {
         const struct call *call = call_at(current, i - 1u);
-        if (i - 1u == outermost || (call->link == pc && call->sp == sp)) {
-            give_back(current, call, now);
-        } else {
-            give_up(call);
-        }
+        close_call(current, i - 1u, i - 1u == outermost || (call->link == pc && call->sp == sp),
+                   now);
     }
     g_array_set_size(calls, outermost);
 }
@@ -211,8 +176,8 @@ static void leave_current(bool trapped, uint64_t pc, uint64_t sp, uint64_t now)
     struct strand *strand = current;
 
     current = NULL;
-    if (is_idle(strand) && !(trapped && strand->handles)) {
-        forget(strand);
+    if (kdz_strand_is_idle(strand) && !(trapped && strand->handles)) {
+        kdz_strand_forget(strand);
         return;
     }
     strand->trapped = trapped;
@@ -262,7 +227,7 @@ static bool go_on_after_trap(uint64_t pc, uint32_t exception, uint64_t now)
 
 static void begin_handler(uint32_t exception)
 {
-    current = new_strand(exception, true);
+    current = kdz_strand_new(exception, true);
     current->entry = kdz_processor_sp();
 }
 
@@ -279,7 +244,7 @@ static void look_for_exception(uint64_t pc, uint64_t now)
     }
     if (exception == 0) {
         end_current(now);
-        current = new_strand(0, false);
+        current = kdz_strand_new(0, false);
         return;
     }
     /* Behind the end of one handler, the next one begins with the same frame. */
@@ -298,7 +263,7 @@ static void look_for_trap(uint64_t pc, uint64_t now)
         account(now);
         if (!go_on_after_trap(pc, 0, now)) {
             end_current(now);
-            current = new_strand(0, false);
+            current = kdz_strand_new(0, false);
         }
         leaving_trap = false;
     }
@@ -316,10 +281,10 @@ static void stop_if_none_is_open(void)
         return;
     }
     for (guint i = 0; i < left->len; i++) {
-        forget(g_ptr_array_index(left, i));
+        kdz_strand_forget(g_ptr_array_index(left, i));
     }
     g_ptr_array_set_size(left, 0);
-    forget(current);
+    kdz_strand_forget(current);
     current = NULL;
     leaving_trap = false;
     follow(false);
@@ -332,7 +297,7 @@ static void give_up_overwritten(uint64_t sp)
 {
     for (guint i = left->len; i > 0; i--) {
         struct strand *strand = g_ptr_array_index(left, i - 1u);
-        if (!is_idle(strand) && strand->sp < sp && sp <= top_of(strand)) {
+        if (!kdz_strand_is_idle(strand) && strand->sp < sp && sp <= kdz_strand_top(strand)) {
             give_up_all(g_ptr_array_remove_index(left, i - 1u));
         }
     }
@@ -358,7 +323,7 @@ static void begin_following(uint64_t sp, bool handles, uint64_t now)
 {
     if (current == NULL) {
         const uint32_t exception = kdz_processor_exception();
-        current = new_strand(exception, exception != 0 || handles);
+        current = kdz_strand_new(exception, exception != 0 || handles);
         current->entry = sp;
         since = now;
     }
@@ -389,8 +354,16 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
         begin_handler(kdz_processor_exception());
     }
     give_up_overwritten(sp);
-    const struct call call = {function, handles,           address,        sp,
-                              now,      current->handlers, current->others};
+    const guint depth = current->calls->len;
+    struct kdz_flow *around = depth > 0 ? call_at(current, depth - 1u)->flow : NULL;
+    const struct call call = {.function = function,
+                              .handles = handles,
+                              .link = address,
+                              .sp = sp,
+                              .begin = now,
+                              .handlers = current->handlers,
+                              .others = current->others,
+                              .flow = kdz_flow_of_call(around, kdz_flows_symbol(pc))};
     g_array_append_val(current->calls, call);
     opened(function);
 }
@@ -415,11 +388,15 @@ void kdz_strands_begin_span(uint32_t span, uint64_t pc, uint64_t now)
     begin_following(sp, kdz_processor_is_vector(pc), now);
     const guint place = place_of_span(span);
     if (place < current->spans->len) {
-        give_up(span_at(current, place));
-        g_array_remove_index(current->spans, place);
+        close_span(current, place, false, now);
     }
     give_up_overwritten(sp);
-    const struct call begun = {span, false, 0, sp, now, current->handlers, current->others};
+    const struct call begun = {.function = span,
+                               .sp = sp,
+                               .begin = now,
+                               .handlers = current->handlers,
+                               .others = current->others,
+                               .flow = kdz_flow_of_span(span)};
     g_array_append_val(current->spans, begun);
     opened(span);
 }
@@ -432,8 +409,7 @@ void kdz_strands_end_span(uint32_t span, uint64_t now)
         return;
     }
     account(now);
-    give_back(current, span_at(current, place), now);
-    g_array_remove_index(current->spans, place);
+    close_span(current, place, true, now);
     stop_if_none_is_open();
 }
 
@@ -457,7 +433,7 @@ static bool go_on_with_stack(uint64_t sp, uint64_t now)
                     return go_on(k - 1u, now);
                 }
             }
-            current = new_strand(0, false);
+            current = kdz_strand_new(0, false);
             return true;
         }
     }
@@ -471,18 +447,18 @@ static bool stays(uint64_t sp)
     GArray *calls = current->calls;
     guint kept = calls->len;
 
-    if (is_idle(current) || sp < stack_before) {
-        return is_idle(current);
+    if (kdz_strand_is_idle(current) || sp < stack_before) {
+        return kdz_strand_is_idle(current);
     }
     while (kept > 0 && call_at(current, kept - 1u)->sp < sp) {
         kept--;
     }
-    if (kept == 0 && sp > top_of_spans(current)) {
+    if (kept == 0 && sp > kdz_strand_top_of_spans(current)) {
         return false;
     }
     doubtful = kept > 0 && call_at(current, kept - 1u)->sp == sp ? sp : 0;
     for (guint i = calls->len; i > kept; i--) {
-        give_up(call_at(current, i - 1u));
+        close_call(current, i - 1u, false, 0);
     }
     g_array_set_size(calls, kept);
     return true;
@@ -497,6 +473,7 @@ void kdz_strands_after_stack(uint64_t now)
         return;
     }
     sets_stack = false;
+    charge(now);
     account(now);
     if (go_on_with_stack(sp, now) || stays(sp)) {
         return;
@@ -504,7 +481,7 @@ void kdz_strands_after_stack(uint64_t now)
     const bool handles = current->handles;
     const uint32_t exception = current->exception;
     leave_current(false, 0, stack_before, now);
-    current = new_strand(exception, handles);
+    current = kdz_strand_new(exception, handles);
 }
 
 /* Whether this block is a handler's first, or behind its end. */
@@ -524,15 +501,18 @@ static void look_for_longjmp(uint64_t pc)
         if (call->sp != doubtful || call->link == pc || pc - own->address < own->bytes) {
             break;
         }
-        give_up(call);
+        close_call(current, i - 1u, false, 0);
         g_array_set_size(current->calls, i - 1u);
     }
     doubtful = 0;
 }
 
-void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now)
+void kdz_strands_block(const struct kdz_block *block, bool after_return, uint64_t now)
 {
+    const uint64_t pc = block->address;
+
     behind_return = after_return;
+    kdz_strands_at(block->symbol, now);
     if (!interrupted_at(pc)) {
         kdz_strands_after_stack(now);
         if (doubtful != 0) {
@@ -546,6 +526,9 @@ void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now)
         look_for_trap(pc, now);
     }
     look_for_return(pc, now);
+    if (block->calls) {
+        kdz_strand_called(current, executing);
+    }
     stop_if_none_is_open();
 }
 

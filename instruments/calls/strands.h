@@ -33,9 +33,20 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now);
 void kdz_strands_begin_span(uint32_t span, uint64_t pc, uint64_t now);
 void kdz_strands_end_span(uint32_t span, uint64_t now);
 
-/* A block begins at `pc`, while calls are open; `after_return` if the block before it ended with an
+/* A block of instructions: its function in the image (flows.h), and whether it is reached by a call
+ * of that, which is not counted itself. */
+struct kdz_block {
+    uint64_t address;
+    uint32_t symbol;
+    bool calls;
+};
+
+/* A block begins while calls are open; `after_return` if the block before it ended with an
  * instruction that may return from an exception. */
-void kdz_strands_block(uint64_t pc, bool after_return, uint64_t now);
+void kdz_strands_block(const struct kdz_block *block, bool after_return, uint64_t now);
+
+/* From here on the function `symbol` executes. Before all that is said at an address. */
+void kdz_strands_at(uint32_t symbol, uint64_t now);
 
 /* Around an instruction that sets the stack pointer to a value of its own. */
 void kdz_strands_before_stack(void);

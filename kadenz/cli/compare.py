@@ -106,7 +106,7 @@ _COUNTED: dict[str, Outcome] = {
 @click.option(
     "--explain",
     is_flag=True,
-    help="Show the functions behind each difference, of runs of `kadenz profile`.",
+    help="Show the functions behind each difference, of runs of `kadenz profile` or `count`.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def compare(

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from kadenz.images.elf_facts import ElfFacts, read_facts
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Calls, Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
+from kadenz.targets.flows import Flow
 from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
@@ -73,6 +74,7 @@ class Execution:
     "" if nothing was wrong. `stopped`: somebody pressed Ctrl-C."""
 
     calls: Calls
+    flows: Sequence[Flow]  # where the instructions of some calls went
     ended: str  # how it ended: "reached `done`"
     problem: str
     stopped: bool
@@ -142,6 +144,7 @@ def executed(
             target.vouch()
         yield Execution(
             calls=ended.calls,
+            flows=ended.flows,
             ended=how.sentence,
             problem=how.problem,
             stopped=stop.is_set(),

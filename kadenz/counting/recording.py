@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from kadenz import __version__
@@ -24,6 +26,7 @@ from kadenz.config.manifest import (
 )
 from kadenz.counting.firmware import Execution, Firmware
 from kadenz.counting.functions import Function
+from kadenz.counting.profiles import Profiles
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
 from kadenz.store import RunWriter
@@ -43,6 +46,7 @@ class Counted:
     tally: Tally
     interrupted: int = 0
     longest: int = 0  # the largest of all values
+    lengths: Counter[int] = field(default_factory=Counter)  # calls by their instructions
     status: str = "ok"
     reason: str = ""
     warnings: list[Warning] = field(default_factory=list)
@@ -69,6 +73,8 @@ def record(
         here = counted[block.function]
         here.interrupted += int(np.count_nonzero(block.handlers))
         here.longest = max(here.longest, *(int(values.max()) for values in _values(block)))
+        lengths, counts = np.unique(block.instructions, return_counts=True)
+        here.lengths.update(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
     with RunWriter(output, _manifest(image, execution, name)) as writer:
         for i, each in enumerate(counted):
             writer.open_record(_entry(_FIRST_RECORD + i, each, execution))
@@ -79,8 +85,13 @@ def record(
             for lane, values in enumerate(_values(block)):
                 kind = _dtype(counted[block.function])
                 writer.append(_FIRST_RECORD + block.function, lane, values.astype(kind))
-        for i in range(len(counted)):
+        profiles = Profiles(image, execution.flows, writer.manifest.target.name)
+        for i, each in enumerate(counted):
             writer.close_record(_FIRST_RECORD + i)
+            profile = profiles.of(_FIRST_RECORD + i, LANE, i, each.function, each.lengths)
+            if profile is not None:
+                content = msgspec.json.encode(profile)
+                writer.keep_profile(profile.record, profile.bench, content)
         if execution.console:
             writer.say(execution.console)
         stopped = "interrupted (Ctrl-C)" if execution.stopped else ""

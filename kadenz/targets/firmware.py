@@ -15,12 +15,13 @@ from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
 from kadenz.targets import scope_plugin
 from kadenz.targets.calls import ROW, Calls
+from kadenz.targets.flows import Flow, read_flows, symbols
 from kadenz.targets.qemu import QemuTarget
 
 PLUGIN = "calls"
 _SHARED = ("count.c", "stopwatch.h", "trace.h")  # of instruments/scope: what counts
 _LIBRARY, _FUNCTIONS, _TEXT, _CALLS, _SERIAL = "plugin", "functions", "text", "calls", "serial"
-_PROGRESS = "progress"
+_PROGRESS, _SYMBOLS, _FLOWS = "progress", "symbols", "flows"
 _NS = 1_000_000_000
 # Nothing of this machine: neither its time of day nor its random numbers.
 _SETTLED = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
@@ -53,6 +54,7 @@ class Ended:
     status: int | None
     messages: str
     calls: Calls
+    flows: Sequence[Flow]  # none if the emulator died
 
 
 class FirmwareTarget(QemuTarget):
@@ -77,6 +79,8 @@ class FirmwareTarget(QemuTarget):
             f"{address:x} {size:x} {end:x}\n" for address, size, end in self._watching.functions
         )
         (self._folder / _FUNCTIONS).write_text(code)
+        known = "".join(f"{address:x} {size:x}\n" for address, size in symbols(self._elf))
+        (self._folder / _SYMBOLS).write_text(known)
         if self._watching.until_text:
             (self._folder / _TEXT).write_text(self._watching.until_text)
         self._start()
@@ -113,11 +117,12 @@ class FirmwareTarget(QemuTarget):
         messages = self._end()
         try:
             calls = Calls(self._folder / _CALLS)
+            flows = read_flows(self._folder / _FLOWS) if calls.end is not None else []
         except TargetFailed as error:
             error.detail = messages
             raise
         status = self._by_itself.poll() if self._by_itself is not None else None
-        return Ended(status, messages, calls)
+        return Ended(status, messages, calls, flows)
 
     def emulator(self) -> EmulatorEntry | None:
         """The emulator's entry, including the plugin."""
@@ -135,12 +140,13 @@ class FirmwareTarget(QemuTarget):
         parameters = [f"./{folder / _LIBRARY}", *self._watching.parameters()]
         parameters += [f"calls={folder / _CALLS}", f"functions={folder / _FUNCTIONS}"]
         parameters += [f"progress={folder / _PROGRESS}"]
+        parameters += [f"symbols={folder / _SYMBOLS}", f"flows={folder / _FLOWS}"]
         if self._watching.until_text:
             parameters += [f"console={folder / _SERIAL}", f"text={folder / _TEXT}"]
         return ["-plugin", ",".join(parameters)]
 
     def _inputs(self) -> dict[str, Path | None]:
-        inputs = {**super()._inputs(), _LIBRARY: self._library, _FUNCTIONS: None}
+        inputs = {**super()._inputs(), _LIBRARY: self._library, _FUNCTIONS: None, _SYMBOLS: None}
         if self._watching.until_text:
             inputs[_TEXT] = None
         del inputs["plan"]
