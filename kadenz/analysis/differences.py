@@ -104,6 +104,7 @@ CANNOT_MATTER = {
     "records.value": "where the samples are from",
     "records.functions": "names of what the values point to; another image says so itself",
     "records.raised.exact": "a result",
+    "records.code_bytes": "follows from the image",
     "records.lanes.period_us": "follows from the parameters and the kernel's tick",
     "records.lanes.file": "where the samples are",
     "records.lanes.dtype": "how samples are written",

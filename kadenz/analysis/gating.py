@@ -34,6 +34,7 @@ class Gate:
     configurations: tuple[Configurations, ...] = ()
     new: tuple[str, ...] = ()  # points without a baseline
     not_judged: tuple[tuple[str, str], ...] = ()  # benchmarks with a note, and the note
+    points: tuple[Verdict, ...] = ()  # of the checks against a baseline: both sides' figures
 
     def count(self, outcome: Outcome) -> int:
         """The number of checks with this outcome."""
@@ -74,6 +75,7 @@ def gate(
     configurations: tuple[Configurations, ...] = ()
     new: tuple[str, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
+    points: tuple[Verdict, ...] = ()
     if baseline:
         sides = compare_sides(
             baseline,
@@ -84,7 +86,8 @@ def gate(
             between_runs=between_runs,
             deadlines=None,
         )
-        checks += _against([p for p in sides.points if p.outcome != "context"], max_worse)
+        points = tuple(p for p in sides.points if p.outcome != "context")
+        checks += _against(points, max_worse)
         notes = sides.notes
         checks += [_missing(key, max_worse) for key in sides.only_baseline]
         checks += [_of_run(run, "a baseline", _UNMATCHED) for run in sides.unmatched]
@@ -98,7 +101,7 @@ def gate(
         for run in runs
         if run.manifest.partial
     ]
-    return Gate(tuple(checks), configurations, new, notes)
+    return Gate(tuple(checks), configurations, new, notes, points)
 
 
 def _against(points: Sequence[Verdict], max_worse: float) -> list[Check]:

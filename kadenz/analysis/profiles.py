@@ -12,6 +12,7 @@ from kadenz.analysis.parameters import Named, Points
 from kadenz.config.profile import INTERRUPT, CodeKind, LaneProfile, Profile, ViewEntry, ViewName
 from kadenz.errors import UsageError
 from kadenz.store import Run
+from kadenz.store.layout import PROFILES
 from kadenz.store.profiles import read_profiles
 
 KINDS = get_args(CodeKind)
@@ -119,10 +120,18 @@ def function_at(profile: Profile, address: int) -> str:
 class Explained:
     """A lane that two runs have profiled: where the typical samples differ."""
 
+    target: str
+    bench: str
+    lane: str
     title: str
     unit: str
     spans: tuple[int, int]
     differences: tuple[Difference, ...]
+
+
+def is_profiled(run: Run) -> bool:
+    """Whether a run has profiles."""
+    return (run.path / PROFILES).is_dir()
 
 
 def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
@@ -145,7 +154,7 @@ def explain(before: Sequence[Run], after: Sequence[Run]) -> list[Explained]:
         title = " ".join([target, bench, *swept_params]) + ("" if lane == "all" else f", {lane}")
         differences = difference((old, views[0]), (new, views[1]))
         spans = views[0].instructions, views[1].instructions
-        explained.append(Explained(title, old.unit, spans, tuple(differences)))
+        explained.append(Explained(target, bench, lane, title, old.unit, spans, tuple(differences)))
     if not explained:
         raise UsageError(
             "the profiles of the two sides have no point in common",

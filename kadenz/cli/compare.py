@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kadenz.analysis.answers import PairAnswer
     from kadenz.analysis.comparing import Configurations, SideBySide
     from kadenz.analysis.profiles import Explained
+    from kadenz.analysis.sizes import SizePair
     from kadenz.analysis.verdict import Outcome, Verdict
     from kadenz.store import Run
 
@@ -153,9 +154,10 @@ def compare(
             remedy="See `kadenz show` for the points of a run",
         )
     if as_json:
-        _print_json(result, threshold, functions, unexplained)
+        _print_json(result, threshold, functions, unexplained, _sizes(*sides))
     else:
         _print_text(result, threshold)
+        _print_sizes(*sides)
         if explain:
             print_explained(functions, unexplained)
     return exit_code(result)
@@ -190,7 +192,11 @@ def _sides(
 
 
 def _print_json(
-    result: SideBySide, threshold: float, functions: Sequence[Explained], unexplained: str
+    result: SideBySide,
+    threshold: float,
+    functions: Sequence[Explained],
+    unexplained: str,
+    sizes: Sequence[SizePair],
 ) -> None:
     from kadenz.analysis.answers import pair
     from kadenz.analysis.margins import between
@@ -209,8 +215,34 @@ def _print_json(
         "partial": result.partial,
         "explained": as_rows(functions),
         "unexplained": unexplained,
+        "sizes": [
+            {
+                "target": size.target,
+                "bench": size.bench,
+                "kind": size.kind,
+                "baseline": size.bytes[0],
+                "candidate": size.bytes[1],
+            }
+            for size in sizes
+        ],
     }
     write_json(answer)
+
+
+def _sizes(before: Sequence[Run], after: Sequence[Run]) -> list[SizePair]:
+    from kadenz.analysis.sizes import size_pairs
+
+    return size_pairs(before, after)
+
+
+def _print_sizes(before: Sequence[Run], after: Sequence[Run]) -> None:
+    """Prints the sizes that differ."""
+    from kadenz.cli.console import console, styled
+
+    for size in _sizes(before, after):
+        if size.more:
+            name = f"{size.bench} {size.kind}" if size.bench else f"{size.target} {size.kind}"
+            console().print(styled("{}: {}", name, size.text))
 
 
 def _point(point: Verdict) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from kadenz.errors import (
 if TYPE_CHECKING:
     from kadenz.analysis.checks import Check
     from kadenz.analysis.gating import Gate
+    from kadenz.store import Run
 
 _CODES = {"pass": EXIT_PASS, "fail": EXIT_REGRESSION, "inconclusive": EXIT_INCONCLUSIVE}
 _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
@@ -82,6 +84,12 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     type=click.Path(dir_okay=False, path_type=Path),
     help="Append Markdown, e.g. to $GITHUB_STEP_SUMMARY.",
 )
+@click.option(
+    "--comment",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a pull request's comment: what changed, by how much, in which function.",
+)
+@click.option("--link", metavar="URL", default="", help="Of all figures, in the comment.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def gate(
     runs: tuple[Path, ...],
@@ -94,6 +102,8 @@ def gate(
     between_runs: float,
     junit: Path | None,
     summary: Path | None,
+    comment: Path | None,
+    link: str,
     as_json: bool,
 ) -> int:
     """Pass or fail RUN against a baseline, limits, or both.
@@ -120,6 +130,7 @@ def gate(
             f"no RUN is named{taken}",
             remedy="Name it first: kadenz gate RUN... --against BASELINE...",
         )
+    _check_link(link, comment)
     if not against and not limits:
         raise UsageError(
             "neither a baseline nor a limit was given",
@@ -146,11 +157,35 @@ def gate(
 
         name = ", ".join(run.path.name for run in candidates)
         _write(summary, gate_markdown(answer, name=name).encode(), append=True)
+    if comment is not None:
+        _write(comment, _comment(answer, baseline.runs, candidates, link).encode(), append=False)
     if as_json:
         _print_json(answer)
     else:
         _print_text(answer)
     return _CODES[answer.outcome]
+
+
+def _check_link(link: str, comment: Path | None) -> None:
+    if link and (comment is None or not link.startswith(("http://", "https://"))):
+        why = "not an address of the web" if comment is not None else "there is no comment"
+        raise UsageError(
+            f"--link {link}: {why}",
+            remedy="--comment comment.md --link https://example.org/figures",
+        )
+
+
+def _comment(answer: Gate, before: Sequence[Run], after: Sequence[Run], link: str) -> str:
+    from kadenz.analysis.profiles import explain, is_profiled
+    from kadenz.analysis.sizes import size_pairs
+    from kadenz.report.gate_comment import Compared, gate_comment
+
+    profiled = [[run for run in side if is_profiled(run)] for side in (before, after)]
+    try:
+        explained = explain(*profiled)
+    except UsageError:  # nothing in common
+        explained = []
+    return gate_comment(answer, Compared(size_pairs(before, after), explained), link=link)
 
 
 def _write(file: Path, content: bytes, *, append: bool) -> None:

@@ -362,6 +362,7 @@ class RecordEntry(Model):
     # Names by address, "0x80000458", of functions in which values of the unit "address" lie.
     functions: dict[str, str] = {}
     raised: RaisedEntry | None = None  # None: no arrivals, or raised from outside
+    code_bytes: Count | None = None  # of the function that it counts; None: of none, or not known
     # None in a file from before benchmarks declared it.
     declared: Nature | None = msgspec.field(default=None, name="nature")
 

@@ -13,10 +13,11 @@ from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import Board, EmulatedTier
-from kadenz.config.manifest import BuildEntry, EmulatorEntry, ValueEntry
+from kadenz.config.manifest import BuildEntry, EmulatorEntry, FootprintEntry, ValueEntry
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.footprint import footprint
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Calls, Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
@@ -65,6 +66,7 @@ class Firmware:
             data_bytes=sizes.data,
             bss_bytes=sizes.bss,
             kernel_source=f"image {self.elf.path}, built elsewhere",
+            footprint=_footprint(self.elf.path),
         )
 
 
@@ -93,6 +95,14 @@ class Execution:
     def last_output(self) -> str:
         """The last lines of the console."""
         return "\n".join(self.console.rstrip().splitlines()[-_LAST_LINES:])
+
+
+def _footprint(file: Path) -> list[FootprintEntry]:
+    """Flash and RAM of an image, by its linker map or its symbols; nothing if it has neither."""
+    try:
+        return footprint(file)
+    except UsageError:
+        return []
 
 
 def firmware(file: Path, board_name: str) -> Firmware:

@@ -130,9 +130,9 @@ class _Tables:
     def view(self, name: ViewName, flow: Flow, samples: int) -> ViewEntry:
         """A view with its stacks in the order of their names."""
         stacks = [
-            StackEntry([0, *map(self._number, below)], False, own, calls)
-            for below, (own, calls) in flow.parts.items()
-            if own
+            StackEntry([0, *map(self._number, below)], False, count, calls)
+            for below, (count, calls) in flow.parts.items()
+            if count
         ]
         stacks.sort(key=lambda stack: [self.functions[number].name for number in stack.path])
         return ViewEntry(

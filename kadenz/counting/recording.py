@@ -203,6 +203,7 @@ def _entry(number: int, counted: Counted, execution: Execution) -> RecordEntry:
         declared="span",
         duration_s=None if execution.stored else execution.duration_s,
         value=execution.value,
+        code_bytes=function.size or None,
     )
 
 

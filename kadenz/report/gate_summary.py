@@ -28,10 +28,22 @@ def gate_markdown(gate: Gate, *, name: str) -> str:
     for outcome in ("fail", "inconclusive"):
         chosen = [check for check in gate.checks if check.outcome == outcome]
         if chosen:
-            lines += [f"### {_HEADINGS[outcome].strip('*').capitalize()}", "", *_table(chosen), ""]
+            lines += [
+                f"### {_HEADINGS[outcome].strip('*').capitalize()}",
+                "",
+                *check_table(chosen),
+                "",
+            ]
     passed = [check for check in gate.checks if check.outcome == "pass"]
     if passed:
-        lines += ["<details><summary>Passed</summary>", "", *_table(passed), "", "</details>", ""]
+        lines += [
+            "<details><summary>Passed</summary>",
+            "",
+            *check_table(passed),
+            "",
+            "</details>",
+            "",
+        ]
     if gate.new:
         lines += [f"Without a baseline: {_cell('; '.join(gate.new))}.", ""]
     lines += [f"Not judged: {_cell(bench)}: {_cell(note)}.\n" for bench, note in gate.not_judged]
@@ -57,7 +69,8 @@ def _differences(configurations: Configurations) -> list[str]:
     ]
 
 
-def _table(checks: Sequence[Check]) -> list[str]:
+def check_table(checks: Sequence[Check]) -> list[str]:
+    """The lines of a table with a row for each check."""
     same = labels.constants_of(checks)
     lines = [
         "| target | benchmark | point | statistic | asked | found | unit · class | |",

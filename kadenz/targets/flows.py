@@ -34,8 +34,8 @@ class Flow:
 
     @property
     def instructions(self) -> int:
-        """Their sum."""
-        return sum(own for own, _ in self.parts.values())
+        """The sum over all parts."""
+        return sum(count for count, _ in self.parts.values())
 
 
 def symbols(elf: Elf) -> list[tuple[int, int]]:
@@ -72,6 +72,6 @@ def read_flows(file: Path) -> list[Flow]:
             parts = flows.setdefault((number, sample), {})
         elif kind == _PART:
             below = paths[number][depth:]
-            own, calls = parts.get(below, (0, 0))
-            parts[below] = own + a, calls + b
+            count, calls = parts.get(below, (0, 0))
+            parts[below] = count + a, calls + b
     return [Flow(*key, parts) for key, parts in flows.items()]

@@ -58,8 +58,8 @@ def test_the_functions_of_a_call_have_their_own_instructions(
     run = counted(elf, machine, *functions("gate"))[""]["run"]
     profile = profiles(run)["gate"]
     paths = {name: ("gate",) if name == "gate" else ("gate", name) for name in by_hand}
-    assert stacks(profile) == {paths[name]: (own, 1) for name, own in by_hand.items()}
-    assert stacks(profile, "all") == {paths[n]: (5 * own, 5) for n, own in by_hand.items()}
+    assert stacks(profile) == {paths[name]: (count, 1) for name, count in by_hand.items()}
+    assert stacks(profile, "all") == {paths[n]: (5 * count, 5) for n, count in by_hand.items()}
     assert view(profile.lanes[0], "typical").instructions == sum(by_hand.values())
 
 
@@ -79,9 +79,9 @@ def test_a_recursion_is_a_path(machine: Machine, tmp_path: Path) -> None:
     values = samples(run, "down")["call"]
     typical = stacks(profiles(run)["down"])
     assert [len(path) for path in typical] == [1, 2, 3]
-    assert sum(own for own, _ in typical.values()) == sorted(values)[2]
+    assert sum(count for count, _ in typical.values()) == sorted(values)[2]
     total = stacks(profiles(run)["down"], "all")
-    assert sum(own for own, _ in total.values()) == sum(values)
+    assert sum(count for count, _ in total.values()) == sum(values)
 
 
 @both
@@ -97,7 +97,7 @@ def test_a_span_has_its_functions(machine: Machine, tmp_path: Path) -> None:
     by_hand, elf = BY_HAND[machine.suffix], assemble(machine, tmp_path, "gate")
     run = counted(elf, machine, "--from", "scale", "--to", "clamp")[""]["run"]
     span = "scale..clamp"
-    executed = {path: own for path, (own, _) in stacks(profiles(run)[span]).items()}
+    executed = {path: count for path, (count, _) in stacks(profiles(run)[span]).items()}
     assert executed == {(span, "scale"): by_hand["scale"], (span, "gate"): 1}
 
 
@@ -106,7 +106,7 @@ def test_a_longjmp_leaves_its_instructions_to_the_caller(machine: Machine, tmp_p
     elf = assemble(machine, tmp_path)
     run = counted(elf, machine, *functions("saves", "h*"))[""]["run"]
     (value,) = samples(run, "saves")["call"]
-    assert sum(own for own, _ in stacks(profiles(run)["saves"]).values()) == value
+    assert sum(count for count, _ in stacks(profiles(run)["saves"]).values()) == value
 
 
 @both
