@@ -70,7 +70,9 @@ class LoadSettings(FileModel, kw_only=True, frozen=True):
 class GuestSettings(FileModel, kw_only=True, frozen=True):
     """The [guest] table: one run per kernel, load and tuning, on targets of tier guest."""
 
-    kernels: tuple[str, ...] = ()  # versions; those that a board lacks are left out
+    # Versions, or files with a slash, relative to the campaign's file; those that do not fit a
+    # target are left out.
+    kernels: tuple[str, ...] = ()
     loads: tuple[str, ...] = ()  # inside the guest: "none", "cpu+timers"
     # Profiles of tunings/ that only set threads, or "none". They apply to kernels with PREEMPT_RT,
     # whose interrupts have threads; other kernels are measured once.

@@ -262,8 +262,13 @@ def campaigns() -> dict[str, Campaign]:
 
 
 def read_campaign(file: Path) -> Campaign:
-    """The campaign in `file`. Raises ConfigError with the line."""
-    return read_toml(file, Campaign)
+    """The campaign in `file`; its files are relative to it. Raises ConfigError with the line."""
+    campaign = read_toml(file, Campaign)
+    kernels = tuple(
+        str(file.parent / text) if "/" in text else text for text in campaign.guest.kernels
+    )
+    guest = msgspec.structs.replace(campaign.guest, kernels=kernels)
+    return msgspec.structs.replace(campaign, guest=guest)
 
 
 # ---- tunings -------------------------------------------------------------------------------------

@@ -30,7 +30,8 @@ class Key:
     name: str
     help: str
     metavar: str = ""  # of its value; "": it is a name, without a value
-    kind: Literal["text", "count", "processors", "file", "folder"] = "text"
+    # "name or file": it is a file if it has a slash.
+    kind: Literal["text", "count", "processors", "file", "folder", "name or file"] = "text"
     many: bool = False  # a list: `6.12,6.1`
     choices: tuple[str, ...] = ()  # of its value; empty: any
     # Shell completion of its value: (value, help) for the typed prefix.
@@ -180,6 +181,8 @@ class _Parsing:
         """The value with the type of its key."""
         known = self._known.get(key)
         text = values[0]
+        if known is not None and known.kind == "name or file" and self.folder is not None:
+            values = [str(self.folder / value) if "/" in value else value for value in values]
         if known is None or known.many:
             return tuple(dict.fromkeys(values))
         if known.kind == "processors":

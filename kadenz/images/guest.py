@@ -56,7 +56,7 @@ def build_guest(
     version: str,
     origin: str,
     kernel: Path,
-    disturbance: Path,
+    disturbance: Path | None,
     modules: Sequence[Path],
     *,
     extra_bench: Sequence[Path] = (),
@@ -65,8 +65,8 @@ def build_guest(
     """Builds and packs the suite for the target's board, unless up to date, the program that the
     board names, and the one that is given.
 
-    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` and
-    `modules` are its modules. Raises the errors of `build_image`.
+    `version` and `origin` name the kernel that boots it, `kernel` is its file, `disturbance` (None:
+    there is none for it) and `modules` are its modules. Raises the errors of `build_image`.
     """
     tier = _guest_tier(target)
     if tier.program is not None and extra_bench:
@@ -76,7 +76,8 @@ def build_guest(
     beside = inventory.build_folder() / f"guest-{machine.board}"
     programs = {name: _program(machine, beside, name) for name in _PROGRAMS}
     sources = [file for name in programs for file in _sources(name)]
-    binaries = [file.resolve() for file in (kernel, disturbance, *modules)]
+    given_files = (kernel, *((disturbance,) if disturbance is not None else ()), *modules)
+    binaries = [file.resolve() for file in given_files]
     digests = {file: sha256_of(file) for file in binaries}
     folder = guest_folder(target, version)
     if extra_bench:  # like the image's own folder: next to the stock one
@@ -115,16 +116,17 @@ def build_guest(
 
 
 def _entries(
-    programs: Mapping[str, Path], disturbance: Path, modules: Sequence[Path]
+    programs: Mapping[str, Path], disturbance: Path | None, modules: Sequence[Path]
 ) -> dict[str, Entry]:
     """The files that every guest has."""
+    planted = {"disturbance.ko": disturbance} if disturbance is not None else {}
     return {
         "dev": None,
         "dev/console": Node(5, 1),  # the kernel opens it for the output of init
         "proc": None,
         "sys": None,
         "tmp": None,
-        "disturbance.ko": File(disturbance.read_bytes()),
+        **{name: File(file.read_bytes()) for name, file in planted.items()},
         **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
         **_module_entries(modules),
     }

@@ -179,7 +179,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         image = next(same, None)
         if image is None:
             if setup.image is None:
-                progress.building(f"{name}, kernel {kernel.version}" if kernel else str(name))
+                progress.building(f"{name}, {kernel.label}" if kernel else str(name))
             image = image_of(name, instrument, setup, request.extra_bench)
             if request.campaign.minimal and instrument == "counter":
                 image.entry.minimal = minimal_of(name, setup)
@@ -225,7 +225,10 @@ def _ask_guests(variants: Sequence[_Variant], stop: threading.Event) -> None:
         target = make_target(variant.name, "counter", variant.image, bare)
         silence_s = catalogs.silence_s(bare)
         name, image = str(variant.name), variant.image
-        catalog = catalogs.ask(target, name, image, silence_s=silence_s, stop=stop)
+        try:
+            catalog = catalogs.ask(target, name, image, silence_s=silence_s, stop=stop)
+        except TargetFailed as failure:
+            raise variant.setup.guest.refused(failure) from None
         catalogs.remember(variant.image, catalog)
         check_counter(variant.name, "counter", variant.image, bare.guest, stop)
 

@@ -27,15 +27,20 @@ from kadenz.lab.job import Job, Rest, Turn
 from kadenz.lab.plan import FIRST_POINT, Point
 from kadenz.store import Run
 
+_KERNEL = "guest kernel"  # the kind of condition
 _ANEW = "target-failed"  # a warning of records that are repeated
 
 
 def left_of(jobs: Sequence[Job], earlier: Sequence[Run]) -> list[Job]:
-    """The jobs that are not complete, each with its earlier run if it began."""
+    """The jobs that are not complete, each with its earlier run if it began.
+
+    UsageError if a guest's kernel is another now.
+    """
     left = []
     for job in jobs:
         run = next((run for run in earlier if is_earlier(job, run.manifest)), None)
         if run is None:
+            _check_kernel(job, jobs, earlier)
             left.append(job)
         elif (rest := rest_of(job, run)) is not None:
             left.append(replace(job, rest=rest))
@@ -62,16 +67,39 @@ def rest_of(job: Job, run: Run) -> Rest | None:
     return Rest(run.path, run.manifest, kept, boots)
 
 
-def is_earlier(job: Job, document: Manifest) -> bool:
-    """Whether `document` is of an earlier run of `job`."""
+def is_earlier(job: Job, document: Manifest, *, but: str = "") -> bool:
+    """Whether `document` is of an earlier run of `job`.
+
+    With `but`, a kind of condition: whatever that one was.
+    """
     turn = job.origin.turn or Turn("", 0, 0)
+    then = document.condition_values
+    now = {entry.kind: entry.value for entry in job.entries()}
     return (
         document.target.name == str(job.name)
         and document.target.instrument == job.instrument
         and document.campaign.name == job.origin.campaign.name
-        and document.condition_values == {entry.kind: entry.value for entry in job.entries()}
-        and (document.variant, document.round) == (turn.variant, turn.round)
+        and then | {but: ""} == now | {but: ""}
+        and (bool(but) or (document.variant, document.round) == (turn.variant, turn.round))
     )
+
+
+def _check_kernel(job: Job, jobs: Sequence[Job], earlier: Sequence[Run]) -> None:
+    """UsageError if a run of this variant was under a kernel that no job has: its file changed."""
+    kernel = job.setup.guest.kernel if job.setup.guest is not None else None
+    if kernel is None or not kernel.by_path:
+        return
+    for run in earlier:
+        if is_earlier(job, run.manifest, but=_KERNEL) and not any(
+            is_earlier(other, run.manifest) for other in jobs
+        ):
+            raise UsageError(
+                f"{run.manifest.id} cannot be resumed: a kernel is not the one that it was "
+                "measured with",
+                remedy="Measure it anew, without --resume",
+                detail=f"then: {run.manifest.condition_values[_KERNEL]}\nnow: {kernel.value} "
+                f"({kernel.image})",
+            )
 
 
 def take_up(document: Manifest, rest: Rest) -> None:

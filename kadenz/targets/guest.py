@@ -239,7 +239,7 @@ class GuestTarget(QemuProcess):
         """The kernel's command line: fixed addresses, end on panic, settings for init."""
         parameters = [f"console={self._tier.console}", "quiet", "panic=-1", "oops=panic"]
         parameters += ["nokaslr", "norandmaps", *self._tier.parameters.split()]
-        if modules := modules_of(self._program, self._load):
+        if modules := self._kernel.loaded(modules_of(self._program, self._load)):
             parameters.append(f"KDZ_MODULES={','.join(modules)}")
         if self._load:
             parameters.append(f"KDZ_LOAD={self._load.replace('+', ',')}")

@@ -68,6 +68,7 @@ ARROWS: dict[str, set[str]] = {
         "build_key",
         "owner",
         "blas",
+        "regular_files",
         "errors",
     },
     "host": {"config", "machine_files", "json_text", "errors"},

@@ -74,6 +74,7 @@ def measured(
     text: str,
     output: Path,
     *,
+    kernel: str = "",
     samples: int = 300,
     timer: str = "sleep",
     load: str = "",
@@ -91,6 +92,7 @@ def measured(
         benchmark = msgspec.structs.replace(CYCLIC, samples=samples, params=params)
     campaign = Campaign(name="t", title="t", targets=[text], benchmark=[benchmark])
     inside = {
+        "kernel": (kernel,) if kernel else (),
         "load": (load,) if load else (),
         "tuning": (tuning,) if tuning else (),
         "disturbance": disturbance,

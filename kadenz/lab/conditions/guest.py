@@ -12,11 +12,12 @@ from kadenz.config import inventory
 from kadenz.config.campaign import GuestSettings
 from kadenz.config.key_values import Key
 from kadenz.config.manifest import ConditionEntry
+from kadenz.config.manifest import Warning as Stamp
 from kadenz.config.quantity import Quantity, parse_quantity
 from kadenz.config.target_name import TargetName, known_targets
 from kadenz.config.toml import did_you_mean
 from kadenz.config.tuning import Tuning
-from kadenz.errors import UsageError
+from kadenz.errors import KadenzError, TargetFailed, UsageError
 from kadenz.lab.condition import NONE, Choice, Condition, Option, Setup
 from kadenz.lab.conditions.load import load_entry
 from kadenz.lab.conditions.tuning import tuning_entry
@@ -61,9 +62,7 @@ class Guest(Condition):
         """Kernel, load, tuning, disturbance."""
         kernel, disturbance = self.kernel, self.disturbance
         every = (
-            ConditionEntry(
-                kind="guest kernel", value=kernel.origin, label=f"kernel {kernel.version}"
-            ),
+            ConditionEntry(kind="guest kernel", value=kernel.value, label=kernel.label),
             load_entry(self.load),
             tuning_entry(self.tuning, self.tuning),
             ConditionEntry(kind="disturbance", value=disturbance, label="disturbed", usual=NONE),
@@ -81,6 +80,24 @@ class Guest(Condition):
     def loads(self) -> tuple[str, ...]:
         """The parts of its load."""
         return tuple(self.load.split("+")) if self.load not in ("", NONE) else ()
+
+    @property
+    def warnings(self) -> list[Stamp]:
+        """What its kernel lacks, if that is one of the user's."""
+        notes = self.kernel.notes
+        return [Stamp(code="guest-kernel", message=note) for note in notes]
+
+    def refused(self, failure: KadenzError) -> KadenzError:
+        """Names a kernel of the user's that did not come up, and what to look at."""
+        if not self.kernel.by_path:
+            return failure
+        return TargetFailed(
+            f"{failure.message}, under the kernel {self.kernel.image}",
+            remedy="The last lines of its console are above. Build it with the settings of "
+            "docs/how-to/measure-your-own-kernel.md; without a line, it has no driver of the "
+            "board's console",
+            detail=failure.detail,
+        )
 
     def bare(self, *, runs_suite: bool = False) -> Guest:
         """The same kernel with nothing beside: to ask it, not to measure it."""
@@ -134,7 +151,13 @@ class GuestChoice(Choice):
             "What guests run, instead of the campaign's. Values with commas give one run each.",
             kind="keys",
             keys=(
-                Key("kernel", "Kernel: 6.12, 6.1.", "VERSION", many=True),
+                Key(
+                    "kernel",
+                    "Kernel: 6.12, 6.1, or the file of one of your own: ./bzImage, 'build/*'.",
+                    "VERSION|FILE",
+                    kind="name or file",
+                    many=True,
+                ),
                 Key(
                     "load",
                     "Load inside: none, cpu, memory, syscalls, timers, or several: cpu+timers.",
@@ -179,16 +202,21 @@ class GuestChoice(Choice):
                 "--guest: no target of this run is a guest",
                 remedy=f"Leave it out, or name one with --target: {', '.join(guests)}",
             )
+        if self.kernels:
+            from kadenz.lab.guest_kernels import check_files
+
+            check_files(self.kernels, targets)
 
     def variants(self, target: TargetName) -> Sequence[Guest]:
         """The product of kernels, loads and tunings.
 
-        Raises UsageError for an unknown name, ToolMissing if a kernel is not in the cache. A
-        version that only the campaign names is left out if the board does not have it.
+        Raises UsageError for an unknown name and a kernel that cannot boot, ToolMissing if a
+        version is not in the cache. A kernel that the board cannot boot is left out if only the
+        campaign names it, or if it is a file: `check` has shown that another target takes it.
         """
         if target.tier != "guest":
             return []
-        from kadenz.targets import guest_kernel
+        from kadenz.lab.guest_kernels import kernels_of
 
         kernels = inventory.kernel(target.kernel).guest
         assert kernels is not None  # a kernel whose boards have the tier: tests/config
@@ -196,9 +224,9 @@ class GuestChoice(Choice):
         for load in loads:
             _check_load(load)
         disturbance = checked_disturbance(self.disturbance)
-        isa = inventory.board(target.board).arch
-        versions = self._versions(target, kernels.versions[isa])
-        guest_kernels = [guest_kernel.find(isa, kernels, version) for version in versions]
+        guest_kernels = kernels_of(target, self.kernels, self.wanted.kernels)
+        for kernel in guest_kernels if disturbance else ():
+            _check_disturbed(kernel)
         plain = "" if not self.loads and not self.wanted.loads else NONE
         of_campaign = self.wanted.tunings if kernels.flavour == "rt" else ()
         tunings = self.tunings or of_campaign or (NONE,)
@@ -214,15 +242,15 @@ class GuestChoice(Choice):
             for kernel, load, tuning in product(guest_kernels, loads, tunings)
         ]
 
-    def _versions(self, target: TargetName, offered: Sequence[str]) -> list[str]:
-        for version in self.kernels:
-            if version not in offered:
-                raise UsageError(
-                    f"--guest kernel={version}: {target} has no such kernel",
-                    remedy=f"It has {', '.join(offered)}",
-                )
-        wanted = self.kernels or self.wanted.kernels
-        return [version for version in wanted if version in offered] or [*offered[:1]]
+
+def _check_disturbed(kernel: GuestKernel) -> None:
+    if kernel.disturbance is None:
+        raise UsageError(
+            f"--guest disturbance: no module for the kernel {kernel.image}",
+            remedy=f"Copy {inventory.root() / 'kernels/linux/disturbance'} to a folder DIR, build "
+            "it with the kernel's own tree, make -C LINUX M=DIR modules, and copy disturbance.ko "
+            f"to {kernel.modules}",
+        )
 
 
 def _check_load(load: str) -> None:
