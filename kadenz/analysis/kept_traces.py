@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz.analysis.trace import Blame, Event, blame, marks, parse_trace
+from kadenz.analysis.trace import Blame, blame, marks
 from kadenz.errors import StoreError
+from kadenz.ftrace import Event, parse_trace
 from kadenz.regular_files import open_regular
 
 PATTERN = "trace*.txt"

@@ -12,7 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from kadenz.analysis.trace import (
+from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
+from kadenz.errors import StoreError
+from kadenz.ftrace import (
     LOST,
     MARKS,
     SWITCH,
@@ -22,8 +24,6 @@ from kadenz.analysis.trace import (
     lost_words,
     parse_trace,
 )
-from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
-from kadenz.errors import StoreError
 from kadenz.regular_files import read_regular
 from kadenz.store import Run
 from kadenz.store.layout import trace_file

@@ -8,50 +8,12 @@ vectors (local_timer_entry/exit and others) and marks written to trace_marker.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-# "  planted hog-13428   (  13428) [001] d.h2.   796.456927: sched_waking: comm=cyclic pid=13387"
-# The option record-tgid adds the column in round brackets. System calls have no colon behind their
-# names: "sys_read(fd: 3, …)", "sys_read -> 0x4". `trace-cmd report` leaves the flags out.
-# Names of threads have 16 bytes: with bounds, no line takes quadratic time.
-_LINE = re.compile(
-    r"^\s*+(?P<task>.{0,64}?)-(?P<pid>\d{1,10})\s+(?:\(\s*[-\d]+\)\s+)?\[(?P<cpu>\d{1,6})\]"
-    r"(?:\s+(?P<flags>\S+))?\s+(?P<time>\d{1,12}\.\d{1,12}): "
-    r"(?P<name>[\w.]+)(?::|(?=\(| -> )) ?(?P<text>.*)$"
-)
-SWITCH = re.compile(
-    r"prev_comm=(?P<prev>.{0,64}?) prev_pid=(?P<prev_pid>\d{1,10}) .{0,64}?==> "
-    r"next_comm=(?P<next>.{0,64}) next_pid=(?P<next_pid>\d{1,10}) "
-)
-_WAKE = re.compile(r"comm=(?P<comm>.{0,64}) pid=(?P<pid>\d{1,10}) ")
-_IRQ = re.compile(r"irq=(?P<number>\d{1,10})(?: name=(?P<name>.*))?")
-_SOFT = re.compile(r"vec=(?P<number>\d{1,10})(?: \[action=(?P<name>\w+)\])?")
-_VECTOR = re.compile(r"vector=(?P<number>\d{1,10})")
-MARKS = ("tracing_mark_write", "print")
-# The kernel: "CPU:1 [LOST 88 EVENTS]"; trace-cmd: "CPU:1 [88 EVENTS DROPPED]"; both may not know
-# the number.
-_LOST = re.compile(
-    r"CPU:\s*(?P<cpu>\d{1,6}) \[(?:LOST )?(?:(?P<count>\d{1,18}) )?EVENTS(?: DROPPED)?\]"
-)
-LOST = "lost events"  # the name of an event that stands for those, with their number as its text
+from kadenz.ftrace import LOST, MARKS, SWITCH, WAKE, Event, Kind, Who, interrupt_of, lost_words
 
-Kind = Literal["thread", "idle", "interrupt", "soft interrupt", "lost", "unknown"]
 _STEP_S = 2e-6  # a trace has whole µs
-
-
-@dataclass(frozen=True)
-class Event:
-    """One line: `time` in seconds of the trace's clock; `task` and `pid` were running."""
-
-    time: float
-    cpu: int
-    task: str
-    pid: int
-    name: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -125,37 +87,6 @@ def _us(seconds: float) -> str:
     return f"{seconds * 1e6:,.0f} µs"
 
 
-def parse_trace(text: str) -> list[Event]:
-    """The events of a trace in time order; comments and other lines are skipped."""
-    return sorted(events_of(text.splitlines()), key=lambda event: event.time)
-
-
-def events_of(lines: Iterable[str]) -> Iterator[Event]:
-    """The events of a trace, in its order; `LOST` before the first event of a CPU behind a gap."""
-    lost: dict[int, str] = {}
-    for line in lines:
-        match = _LINE.match(line) if not line.startswith("#") else None
-        if match:
-            cpu, time = int(match["cpu"]), float(match["time"])
-            if cpu in lost:
-                yield Event(time=time, cpu=cpu, task="", pid=-1, name=LOST, text=lost.pop(cpu))
-            yield Event(
-                time=time,
-                cpu=cpu,
-                task=match["task"],
-                pid=int(match["pid"]),
-                name=match["name"],
-                text=match["text"],
-            )
-        elif gap := _LOST.match(line.strip()):
-            lost[int(gap["cpu"])] = gap["count"] or ""
-
-
-def lost_words(count: int) -> str:
-    """ "88 events"; a number of 0 is not known."""
-    return f"{count:,} {'event' if count == 1 else 'events'}" if count else "events"
-
-
 def marks(events: Iterable[Event]) -> list[Event]:
     """Text that programs wrote to trace_marker, without the kernel's prefix."""
     return [event for event in events if event.name in MARKS]
@@ -211,7 +142,7 @@ def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float |
         if event.name == LOST and woken is None:
             return None  # the waking may be among them
         if event.name in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
-            match = _WAKE.search(event.text)
+            match = WAKE.search(event.text)
             if match and int(match["pid"]) == pid:
                 woken = event.time
                 if event.name != "sched_wakeup":
@@ -221,15 +152,6 @@ def _woken(before: Sequence[Event], pid: int, earliest: float | None) -> float |
     if woken is not None and earliest is not None and woken < earliest - 0.001:
         return None  # of an earlier period
     return woken
-
-
-@dataclass(frozen=True)
-class Who:
-    """A thread or an interrupt."""
-
-    kind: Kind
-    name: str
-    number: int
 
 
 def _occupants(events: Sequence[Event], due: float, ran: float, pid: int) -> list[Occupant]:
@@ -284,18 +206,3 @@ def _add(spent: dict[Who, float], who: Who, begin: float, end: float) -> None:
 
 def _thread(name: str, pid: int) -> Who:
     return Who("idle", "", 0) if pid == 0 else Who("thread", name, pid)
-
-
-def interrupt_of(event: Event) -> Who | None:
-    """The interrupt of an entry or exit event; None for other events."""
-    if event.name in ("irq_handler_entry", "irq_handler_exit"):
-        match = _IRQ.search(event.text)
-        name = match["name"] or "" if match and event.name.endswith("entry") else ""
-        return Who("interrupt", name, int(match["number"])) if match else None
-    if event.name in ("softirq_entry", "softirq_exit"):
-        match = _SOFT.search(event.text)
-        return Who("soft interrupt", match["name"] or "", int(match["number"])) if match else None
-    if event.name.endswith(("_entry", "_exit")) and (match := _VECTOR.search(event.text)):
-        name = event.name.removesuffix("_entry").removesuffix("_exit")
-        return Who("interrupt", name.replace("_", " "), int(match["number"]))
-    return None

@@ -82,9 +82,9 @@ def trace(instrument: Instrument, **values: Any) -> int:
 def _recordings(asked: Asked) -> int:
     """Draws recordings of trace-cmd."""
     from kadenz.analysis.linux_timeline import recorded_timeline
-    from kadenz.analysis.trace import events_of
     from kadenz.capture.trace_cmd import SUFFIX, reported
     from kadenz.errors import EXIT_PASS, UsageError
+    from kadenz.ftrace import events_of
 
     others = [word for word in asked.work if not word.endswith(SUFFIX)]
     if others or asked.targets or asked.settings or any(asked.conditions.values()):

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.linux_timeline import recorded_timeline
-from kadenz.analysis.trace import LOST, blame, events_of, parse_trace
+from kadenz.analysis.trace import blame
 from kadenz.config.timeline import Slice, Timeline
+from kadenz.ftrace import LOST, events_of, parse_trace
 from kadenz.report.svg.timeline import timeline_picture
 from kadenz.report.timelines import chrome, shares, vcd
 from tests.forked import kadenz

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kadenz.analysis.trace import blame, marks, parse_trace
+from kadenz.analysis.trace import blame, marks
+from kadenz.ftrace import parse_trace
 
 RECORDED = (Path(__file__).parent / "traces" / "preempted.txt").read_text()
 LATENCY = 3.424206e-3  # as the thread itself measured it

@@ -17,6 +17,7 @@ from pathlib import Path
 # with deadlines, which are measured and analysed. No arrow goes sideways: what two neighbours need
 # lies below them (tools: where compilers and emulators are; elf: the symbols of an image;
 # build_key: what decides a compilation besides sources; machine_files: /proc and /sys below a root;
+# ftrace: events of Linux's trace;
 # regular_files: files that others wrote; json_text: their JSON; user_cache: where private tools
 # are; visible_text: text of others; discovery: modules of a package; owner: whose a folder is;
 # blas: its threads; side_by_side: work on every processor; values: executions that files alone
@@ -28,6 +29,7 @@ ARROWS: dict[str, set[str]] = {
     "elf": {"regular_files", "errors"},
     "build_key": set(),
     "machine_files": set(),
+    "ftrace": set(),
     "json_text": set(),
     "regular_files": set(),
     "visible_text": set(),
@@ -148,6 +150,7 @@ ARROWS: dict[str, set[str]] = {
         "config.params",
         "config.task_set",
         "config.inventory",
+        "ftrace",
         "regular_files",
         "side_by_side",
         "errors",
@@ -206,6 +209,7 @@ ARROWS: dict[str, set[str]] = {
         "values",
         "wire",
         "config",
+        "ftrace",
         "tools",
         "blas",
         "owner",

@@ -22,11 +22,12 @@ import pytest
 
 from kadenz.analysis.linux_timeline import recorded_timeline
 from kadenz.analysis.series_file import read_series
-from kadenz.analysis.trace import blame, events_of, parse_trace
+from kadenz.analysis.trace import blame
 from kadenz.capture.opening import open_waveform
 from kadenz.capture.sample_rate import parse_rate
 from kadenz.capture.trace_cmd import reported
 from kadenz.errors import UsageError
+from kadenz.ftrace import events_of, parse_trace
 from tests.forked import kadenz
 
 MIB = 1 << 20

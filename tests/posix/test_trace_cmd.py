@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from kadenz.analysis.linux_timeline import recorded_timeline
-from kadenz.analysis.trace import events_of
 from kadenz.capture import trace_cmd
 from kadenz.config import inventory
 from kadenz.errors import ToolMissing, UsageError
+from kadenz.ftrace import events_of
 from tests.waiting import PATIENCE_S
 
 # trace-cmd extract removes the instance after it has read it.

@@ -19,7 +19,6 @@ from kadenz.analysis.kept_traces import kept_traces
 from kadenz.analysis.linux_timeline import recorded_timeline
 from kadenz.analysis.series_file import read_series
 from kadenz.analysis.series_kind import KINDS
-from kadenz.analysis.trace import events_of
 from kadenz.analysis.units import Unit
 from kadenz.capture.importing import Capture, import_capture
 from kadenz.capture.measured import Measured
@@ -27,6 +26,7 @@ from kadenz.capture.sample_rate import parse_rate
 from kadenz.capture.trace_cmd import reported
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ToolMissing, UsageError
+from kadenz.ftrace import events_of
 from kadenz.host.facts import read_host
 from kadenz.report.jitter_words import series_lines
 from kadenz.report.timelines import shares, write_files

@@ -16,10 +16,10 @@ import numpy as np
 from kadenz.analysis.linux_timeline import recorded_timeline
 from kadenz.analysis.profiles import by_function, by_kind, by_part
 from kadenz.analysis.timelines import timelines_of
-from kadenz.analysis.trace import events_of
 from kadenz.config.manifest import Manifest
 from kadenz.config.profile import Profile
 from kadenz.errors import StoreError, UsageError
+from kadenz.ftrace import events_of
 from kadenz.lab import catalog
 from kadenz.report import profiles as profile_pages
 from kadenz.report import timelines as timeline_pages
