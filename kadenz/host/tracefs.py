@@ -97,8 +97,29 @@ def traced(wanted: bool, *, program: bool = False) -> Iterator[Instance | None]:
     Without an instance the program itself reports that no trace is kept. The instance is removed
     afterwards, even if the lab is killed.
     """
+    if not wanted:
+        yield None
+        return
+    with instance() as folder:
+        if folder is None:
+            yield None
+            return
+        try:
+            os.environ[ENVIRONMENT] = str(folder)
+            _start(folder, program=program)
+            yield Instance(folder)
+        finally:
+            os.environ.pop(ENVIRONMENT, None)
+
+
+@contextlib.contextmanager
+def instance() -> Iterator[Path | None]:
+    """A new instance, as the kernel sets it up; None if tracefs is unavailable.
+
+    It is removed afterwards, even if this process is killed.
+    """
     root = _root()
-    if not wanted or root is None:
+    if root is None:
         yield None
         return
     folder = root / "instances" / f"kadenz-{os.getpid()}"
@@ -113,11 +134,8 @@ def traced(wanted: bool, *, program: bool = False) -> Iterator[Instance | None]:
             yield None
             return
         try:
-            os.environ[ENVIRONMENT] = str(folder)
-            _start(folder, program=program)
-            yield Instance(folder)
+            yield folder
         finally:
-            os.environ.pop(ENVIRONMENT, None)
             watcher.stdin.close()
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
-# Measuring: cli -> {farm, capture, bounds, counting} -> lab -> {images, targets, store, load,
-#            tuning, host} -> {wire, config} -> errors.
+# Measuring: cli -> {farm, capture, bounds, counting, watching} -> lab -> {images, targets, store,
+#            load, tuning, host} -> {wire, config} -> errors.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
@@ -114,6 +114,16 @@ ARROWS: dict[str, set[str]] = {
         "elf",
         "errors",
     },
+    # The periods of a program that knows nothing of kadenz, from the scheduler's events.
+    "watching": {
+        "images",
+        "host",
+        "store",
+        "stats",
+        "config",
+        "ftrace",
+        "errors",
+    },
     # Products above a measurement; nothing below a command uses them.
     "capture": {
         "lab",
@@ -197,6 +207,7 @@ ARROWS: dict[str, set[str]] = {
         "capture",
         "bounds",
         "counting",
+        "watching",
         "lab",
         "targets",
         "host",

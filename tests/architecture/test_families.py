@@ -22,6 +22,7 @@ SUBJECT = {
     "lab/clock.py": "the clock, measured before anything else",
     "lab/plan.py": "the clock, measured before anything else",
     "tuning/plan.py": "/proc/irq, which is no benchmark",
+    "watching/selection.py": "threads of interrupts, which are no benchmarks",
 }
 FOLDERS = ("report/families/", "report/studies/")
 

@@ -30,6 +30,7 @@ READING = {
     "worst": ("itc/queue", "--target", "freertos/ibex@rtl"),
     "bound": ("itc/queue", "--target", "freertos/ibex@rtl"),
     "count": ("x.elf", "--board", "stm32f4", "--function", "main"),
+    "watch": ("--thread", "nobody"),
     "import": tuple(f"x.vcd --begin D0 --end D1 --bench itc/queue --target {STOCK}".split()),
     "footprint": (STOCK,),
     "runs": (),

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kadenz watch: every period of the real-time threads of an unmodified program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kadenz.cli.output import write_json
+from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
+
+if TYPE_CHECKING:
+    from kadenz.report.watch import ThreadFacts
+    from kadenz.watching.judging import Given, Judged
+    from kadenz.watching.live import Recording
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The values of the options."""
+
+    source: Sequence[str]
+    pid: int | None
+    names: Sequence[str]
+    seconds: float | None
+    periods: Sequence[Given]
+    deadlines: Sequence[Given]
+    wait: bool
+
+
+@click.command()
+@click.argument("source", metavar="[FILE.dat | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--pid", type=click.IntRange(min=1), metavar="PID", help="Watch a running process.")
+@click.option(
+    "--thread",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Only threads of this name, with wildcards ('ctl*'), real-time or not; may be repeated.",
+)
+@click.option(
+    "--for",
+    "seconds",
+    type=click.FloatRange(min=0.01, max=1e6),
+    metavar="SECONDS",
+    help="End after SECONDS. Default: with the program, or by Ctrl-C.",
+)
+@click.option(
+    "--period",
+    "periods",
+    metavar="[THREAD=]TIME",
+    multiple=True,
+    help="Period of the threads, instead of that of their releases: 1ms, or 'ctl*=500us'.",
+)
+@click.option(
+    "--deadline",
+    "deadlines",
+    metavar="[THREAD=]TIME",
+    multiple=True,
+    help="By when a job must end, from its release. Default: the period.",
+)
+@click.option(
+    "--wait", is_flag=True, help="Wait while another measurement of this Linux is running."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the run folder goes. Default: the lab's, else runs.",
+)
+@click.option("--name", default="", help="Name of the run. Default: date and time.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+def watch(
+    source: Sequence[str],
+    pid: int | None,
+    names: Sequence[str],
+    seconds: float | None,
+    periods: Sequence[str],
+    deadlines: Sequence[str],
+    wait: bool,
+    output: Path | None,
+    name: str,
+    as_json: bool,
+) -> int:
+    """Watch the real-time threads of a program as it is: each period, and why it was late.
+
+    The kernel's scheduler reports when a thread is released, starts, is preempted and sleeps.
+    COMMAND needs no change and no marks. The period is found from the releases. For each late job
+    the largest part above the usual is its cause: a thread, an interrupt, a lock, page faults.
+
+    A FILE.dat is a recording of trace-cmd, of any machine. This Linux is recorded as root, with
+    tracefs. The run folder is like all others: show, compare, gate and archive read it.
+
+    \b
+    kadenz watch -- ./controller --rate 1000
+    kadenz watch --pid 4711 --for 30 --deadline 500us
+    kadenz watch --thread 'ctl*' --for 10
+    kadenz watch trace.dat
+    """
+    from kadenz.cli.run_request import lab_defaults, run_name
+    from kadenz.watching.judging import parse_given
+
+    asked = _Asked(
+        source,
+        pid,
+        names,
+        seconds,
+        parse_given("--period", periods),
+        parse_given("--deadline", deadlines),
+        wait,
+    )
+    _check(asked)
+    output, _ = lab_defaults(output, None)
+    run = run_name(name, output)
+    recording = _recording(asked, as_json=as_json)
+    judged = _judged(recording, asked)
+    folder = _written(recording, judged, asked, output, run)
+    _show(folder, recording, judged, as_json=as_json)
+    if recording.problem:
+        raise TargetFailed(recording.problem, remedy=f"The jobs until then are in {folder}")
+    return EXIT_FAILED if recording.stopped and asked.seconds is not None else EXIT_PASS
+
+
+def _file_of(source: Sequence[str]) -> Path | None:
+    """The recording that is named instead of a command."""
+    from kadenz.capture.trace_cmd import SUFFIX
+
+    return Path(source[0]) if len(source) == 1 and source[0].endswith(SUFFIX) else None
+
+
+def _check(asked: _Asked) -> None:
+    """UsageError for nothing to watch, or two things."""
+    sources = [bool(asked.source), asked.pid is not None]
+    if sum(sources) > 1:
+        raise UsageError(
+            "a command and --pid: one of them is watched", remedy="kadenz watch --pid PID"
+        )
+    if not any(sources) and not asked.names:
+        raise UsageError(
+            "nothing to watch",
+            remedy="Name a command behind --, a process with --pid, threads with --thread, or a "
+            "FILE.dat",
+        )
+    if _file_of(asked.source) and asked.seconds is not None:
+        raise UsageError("--for: a recording has its length", remedy="Leave out --for")
+
+
+def _recording(asked: _Asked, *, as_json: bool) -> Recording:
+    """Reads the file, or records. With `as_json`, standard output has nothing of the command."""
+    from kadenz.cli.measuring import stoppable
+    from kadenz.host.machine_lock import alone_on_this_linux
+    from kadenz.watching.live import Wanted, record
+
+    if file := _file_of(asked.source):
+        return _from_file(file, asked)
+    wanted = Wanted(asked.source, asked.pid, asked.seconds, asked.names, as_json)
+    with (
+        stoppable() as stop,
+        alone_on_this_linux(
+            wait=asked.wait,
+            waiting=lambda text: click.echo(f"waiting: {text}", err=True),
+            stopped=stop.is_set,
+        ),
+    ):
+        return record(wanted, stop.is_set, lambda text: click.echo(text, err=True))
+
+
+def _from_file(file: Path, asked: _Asked) -> Recording:
+    from kadenz.capture.trace_cmd import reported
+    from kadenz.ftrace import events_of
+    from kadenz.watching.events import of_trace
+    from kadenz.watching.live import Recording
+    from kadenz.watching.selection import Selection
+    from kadenz.watching.threads import Observer
+
+    selection = Selection((), asked.names, everything=True)
+    observed = Observer(selection.keeps).observe(of_trace(events_of(reported(file))))
+    return Recording(
+        observed=observed,
+        selection=selection,
+        ended="the recording ended",
+        problem="",
+        stopped=False,
+        overhead=None,
+        lacking=(),
+        full="",
+        bytes=0,
+    )
+
+
+def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
+    """The threads. TargetFailed without any, with the names that there are."""
+    from kadenz.watching.judging import judge
+
+    judged = judge(recording.observed, recording.selection, asked.periods, asked.deadlines)
+    if judged:
+        return judged
+    if not recording.observed.events:
+        raise TargetFailed("the recording has no event", remedy="trace-cmd record -e sched …")
+    seen = recording.selection.seen(recording.observed)
+    names = f"; its threads: {', '.join(seen[:12])}" if seen else ""
+    more = f" and {len(seen) - 12:,} more" if len(seen) > 12 else ""
+    what = "no such thread was woken and slept" if asked.names else "no real-time thread"
+    raise TargetFailed(
+        f"{what} during the {recording.observed.seconds:.1f} s that were watched{names}{more}. "
+        f"It ended: {recording.ended}",
+        remedy="Name threads of any policy with --thread; watch longer with --for",
+    )
+
+
+def _written(
+    recording: Recording, judged: Sequence[Judged], asked: _Asked, output: Path, run: str
+) -> Path:
+    from kadenz.watching.describing import warnings
+    from kadenz.watching.live import Wanted
+    from kadenz.watching.recording import Source, record
+
+    file = _file_of(asked.source)
+    title = file.name if file else Wanted(asked.source, asked.pid, None, asked.names).title
+    observed = recording.observed
+    source = Source(
+        title=title,
+        ended=recording.ended,
+        recording=file.name if file else "",
+        warnings=warnings(observed, judged, recording.lacking, recording.full),
+        duration_s=observed.seconds,
+        cpus=observed.cpus,
+    )
+    return record(judged, source, output, run)
+
+
+def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_json: bool) -> None:
+    """Prints the tables, or the JSON."""
+    from kadenz.analysis import analyse
+    from kadenz.cli.console import console, styled
+    from kadenz.cli.tables import write_table
+    from kadenz.report.watch import as_data, tables_of
+    from kadenz.store import read_run
+    from kadenz.watching.describing import cost_of_job, cost_words
+
+    result = analyse(read_run(folder))
+    facts = [_facts(each) for each in judged]
+    cost = recording.overhead
+    notes = [f"Ended: {recording.ended}; {recording.observed.events:,} events."]
+    if cost is not None:
+        notes += [f"{cost_words(cost, recording.observed)}."]
+        notes += [f"{cost_text}." for each in judged if (cost_text := cost_of_job(each, cost))]
+    if as_json:
+        write_json(
+            {
+                "run": str(folder),
+                "ended": recording.ended,
+                "events": recording.observed.events,
+                "lost": [gap._asdict() for gap in recording.observed.gaps],
+                "event_ns": cost.event_ns if cost else None,
+                "threads": as_data(result, facts),
+            }
+        )
+    else:
+        for table in tables_of(result, facts, notes):
+            write_table(console(), table)
+        console().print(styled("[dim]{}[/]", str(folder)), soft_wrap=True)
+    for warning in result.manifest.warnings:
+        click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)
+
+
+def _facts(of: Judged) -> ThreadFacts:
+    from kadenz.report.watch import CauseFacts, ThreadFacts
+    from kadenz.watching.describing import evidence, longest, policy, release
+    from kadenz.watching.recording import bench_of
+
+    thread = of.thread
+    return ThreadFacts(
+        name=thread.name,
+        pid=thread.pid,
+        policy=policy(thread.priority),
+        release=release(thread),
+        evidence=evidence(of),
+        late=of.late,
+        missed=thread.missed,
+        not_measured=thread.not_measured,
+        benches={
+            quantity: bench_of(of.label, quantity)
+            for quantity in ("latency", "response", "execution")
+        },
+        causes=[
+            CauseFacts(cause.name, cause.count, cause.median, cause.most, cause.detail)
+            for cause in of.causes
+        ],
+        longest=longest(of),
+    )

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A thread of a watch in sentences, and the warnings of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kadenz.config.manifest import Warning  # noqa: A004
+from kadenz.watching.causes import parts_of
+from kadenz.watching.events import REAL_TIME
+from kadenz.watching.jobs import Watched
+from kadenz.watching.judging import Judged
+from kadenz.watching.overhead import Overhead
+from kadenz.watching.threads import Observed
+
+_PARTS = 4  # of the longest job that are named
+
+
+def policy(priority: int) -> str:
+    """The kernel's priority as sched(7) has it: "real-time, priority 80", "deadline"."""
+    if priority < 0:
+        return "SCHED_DEADLINE"
+    if priority < REAL_TIME:
+        return f"real-time, priority {REAL_TIME - 1 - priority}"
+    return f"not real-time, nice {priority - 120}"
+
+
+def release(thread: Watched) -> str:
+    """Where it waits: "released from clock_nanosleep"."""
+    if thread.release.place:
+        return f"released from {thread.release.place}"
+    return f"released by {thread.release.waker or 'nobody'}"
+
+
+def evidence(of: Judged) -> str:
+    """The period, and what it rests on."""
+    seen = of.thread.period
+    if of.period_given and of.period_ns:
+        given = f"period {of.period_ns / 1e3:,.9g} µs, given"
+        return given if seen is None else f"{given}; its releases show {seen.period / 1e3:,.9g} µs"
+    if seen is None:
+        return f"no period: {of.thread.no_period}"
+    return (
+        f"period {seen.period / 1e3:,.9g} µs: {seen.on_grid:,} of {seen.intervals:,} intervals are "
+        f"whole periods, {seen.close:,} one period to 1 %"
+    )
+
+
+def longest(of: Judged) -> str:
+    """The longest job by its parts: "412 µs: 350 µs thread hog, 62 µs its own execution"."""
+    if not of.thread.jobs:
+        return ""
+    job = max(of.thread.jobs, key=lambda each: each.response)
+    parts = parts_of(job)
+    named = [f"{part.spent / 1e3:,.1f} µs {part.cause}" for part in parts[:_PARTS]]
+    rest = sum(part.spent for part in parts[_PARTS:])
+    named += [f"{rest / 1e3:,.1f} µs others"] if rest else []
+    return f"{job.response / 1e3:,.1f} µs: {', '.join(named)}"
+
+
+def cost_words(cost: Overhead, observed: Observed) -> str:
+    """What recording cost: per event, and of the processors' time."""
+    rate = observed.events / observed.seconds if observed.seconds else 0.0
+    share = rate * cost.event_ns / 1e9 / max(1, observed.cpus)
+    return (
+        f"recording an event costs {cost.event_ns:,.0f} ns ({cost.least_ns:,.0f} to "
+        f"{cost.most_ns:,.0f}); {rate:,.0f} events/s are {100 * share:.2g} % of the processors"
+    )
+
+
+def cost_of_job(of: Judged, cost: Overhead) -> str:
+    """ "14 events in a median job: 3 µs of its response"; "" if not known."""
+    counts = sorted(job.events for job in of.thread.jobs if job.events)
+    if not counts:
+        return ""
+    middle = counts[len(counts) // 2]
+    spent = middle * cost.event_ns / 1e3
+    return f"{of.label}: {middle:,} events in a median job, {spent:,.1f} µs of its response"
+
+
+def warnings(
+    observed: Observed, judged: Sequence[Judged], lacking: Sequence[str], full: str
+) -> list[Warning]:
+    """What a reader must know: gaps, jobs that were cut, events that the kernel lacks."""
+    remarks = []
+    if observed.gaps:
+        known = all(gap.lost for gap in observed.gaps)
+        number = f"{sum(gap.lost for gap in observed.gaps):,} events" if known else "events"
+        spent = sum(gap.end - gap.begin for gap in observed.gaps) / 1e6
+        places = f"{len(observed.gaps):,} gap{'s' if len(observed.gaps) > 1 else ''}"
+        remarks.append(
+            Warning(
+                code="lost-events",
+                message=f"{number} were lost in {places} of {spent:,.1f} ms in all: jobs that a "
+                "gap touches are not judged",
+                remedy="Watch with less load, or name fewer events to trace-cmd",
+            )
+        )
+    if lacking:
+        remarks.append(
+            Warning(
+                code="events-lacking",
+                message=f"this kernel has no events {', '.join(lacking)}: what they show is "
+                "missing",
+            )
+        )
+    if full:
+        remarks.append(Warning(code="recording-full", message=full, remedy="Use --for SECONDS"))
+    remarks += [
+        Warning(
+            code="jobs-cut",
+            message=f"{each.label}: of {each.thread.cut:,} job{'s' if each.thread.cut > 1 else ''} "
+            "the end was not seen",
+            remedy="The thread ended, a gap came, or the recording ended",
+        )
+        for each in judged
+        if each.thread.cut > 1
+    ]
+    return remarks
