@@ -28,7 +28,7 @@ class Given:
 
     @property
     def ns(self) -> float:
-        """Its length."""
+        """Its length, in nanoseconds."""
         return self.quantity.microseconds * 1e3
 
 

@@ -69,7 +69,11 @@ def _events(page: bytes, cpu: int, decoders: dict[int, Decoder]) -> Iterator[Hap
             yield Loss(time, cpu, current, lost)
             lost = None
         decoder = decoders.get(number)
-        if decoder and (event := decoder(time, cpu, current, page[begin:at])):
+        try:
+            event = decoder(time, cpu, current, page[begin:at]) if decoder else None
+        except struct.error:
+            continue  # shorter than the kernel's own description
+        if event:
             yield event
 
 

@@ -241,7 +241,9 @@ class Observer:
         thread.name, thread.priority = event.previous_name, event.previous_priority
         stint = thread.stint
         runnable = event.state.startswith("R")
-        if stint is not None and thread.state == "running":
+        if thread.state != "running":
+            thread.stint = None  # its switch was not seen
+        elif stint is not None:
             self._ran(thread, stint, here, event.at)
             if runnable:
                 stint.preemptions += 1
@@ -271,8 +273,8 @@ class Observer:
                 if stint.cpu != event.cpu:
                     thread.counted = -1
                 stint.start, stint.cpu = event.at, event.cpu
-        elif thread.state != "ready":
-            thread.stint = None  # its wake-up was not seen
+        else:
+            thread.stint = None  # its wake-up, or its last switch, was not seen
         thread.state, thread.since, thread.cpu = "running", event.at, event.cpu
 
     def _waited(self, thread: Thread, there: Processor, at: int, *, moves: bool) -> None:
