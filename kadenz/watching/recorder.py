@@ -93,7 +93,7 @@ class Recorder:
 
     @property
     def running(self) -> bool:
-        """Whether it records."""
+        """Whether it records and is not full."""
         return self._reader.is_alive() and not self._end.is_set() and not self.full
 
     @property
