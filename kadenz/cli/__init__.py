@@ -52,6 +52,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Decide": {
         "compare": ("kadenz.cli.compare:compare", "Compare two runs, or two sets of runs."),
         "gate": ("kadenz.cli.gate:gate", "Pass or fail a run against a baseline or limits."),
+        "bisect": ("kadenz.cli.bisect:bisect", "Find the kernel or image that moved a figure."),
         "budget": ("kadenz.cli.budget:budget", "Check that a task set meets its deadlines."),
     },
     "Keep": {

@@ -135,8 +135,8 @@ def find(isa: str, kernels: GuestKernels, version: str) -> GuestKernel:
 
 
 def is_file_name(text: str) -> bool:
-    """Whether `kernel=TEXT` names a file: it has a slash or is one."""
-    return "/" in text or Path(text).is_file()
+    """Whether `kernel=TEXT` names files: it has a slash, is a pattern, or is a file."""
+    return "/" in text or has_magic(text) or Path(text).is_file()
 
 
 def files_of(text: str) -> list[Path]:

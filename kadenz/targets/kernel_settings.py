@@ -18,7 +18,8 @@ from kadenz.targets.kernel_image import KernelImage, built_in_config
 
 _LIMIT = 16 * MIB  # of a file; Debian's have 0.3 MiB
 _LINE = re.compile(r"^CONFIG_(\w{1,100})=([^\n]{0,1000})$", re.MULTILINE)
-_TITLE = re.compile(r"^# Linux/\w+ (\S{1,100}) Kernel Configuration$", re.MULTILINE)
+_TITLE = re.compile(r"^# Linux/(\w+) (\S{1,100}) Kernel Configuration$", re.MULTILINE)
+_ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm64", "riscv64": "riscv"}  # there
 _RAM_DISK = "the suite is in the initial RAM disk"
 _NEEDED = {
     "BLK_DEV_INITRD": _RAM_DISK,
@@ -127,13 +128,15 @@ def _beside(image: KernelImage) -> Iterator[Path]:
 def _belongs(image: KernelImage, file: Path, text: str, settings: KernelSettings) -> bool:
     """Whether a configuration is of this kernel: its name says so, or the version in its title.
 
-    One of another kind of preemption never is.
+    One of another kind of preemption or of another architecture never is.
     """
     if (settings.values.get("PREEMPT_RT") == "y") != image.preempt_rt:
         return False
     title = _TITLE.search(text)
     named = file.name in (f"config-{image.release}", f"{image.file.name}.config")
-    of_version = title is not None and title[1] in f"{image.release} {image.build}"
+    if title is not None and title[1] != _ARCHITECTURES.get(image.isa):
+        return False
+    of_version = title is not None and title[2] in f"{image.release} {image.build}"
     return bool(settings.values) and (named or of_version)
 
 

@@ -187,6 +187,8 @@ def test_a_configuration_beside_is_used_if_it_is_of_this_kernel(tmp_path: Path) 
     assert settings_of(read) is None  # of another version
     (tmp_path / "config").write_text(config(rt=False))
     assert settings_of(read) is None  # of another kind of preemption
+    (tmp_path / "config").write_text(config().replace("Linux/x86", "Linux/arm64"))
+    assert settings_of(read) is None  # of another architecture
     (tmp_path / "config").write_text(config())
     settings = settings_of(read)
     assert settings is not None and settings.where == str(tmp_path / "config")

@@ -38,6 +38,7 @@ READING = {
     "report": ("latest",),
     "compare": ("latest", "latest"),
     "gate": ("latest", "--limit", "itc/queue max < 1ms"),
+    "bisect": ("itc/queue", "--target", "stm32f4@emulated", "--image", "x.elf"),
     "archive": ("check",),
     "history": (),
     "site": ("-o", "site"),
