@@ -131,7 +131,7 @@ def test_a_second_segment_on_an_interface_is_refused_and_names_the_first(
     start()
 
 
-def test_a_master_s_second_port_is_refused(start: Start, veth: Veth) -> None:
+def test_a_master_s_second_port_at_the_only_interface_is_refused(start: Start, veth: Veth) -> None:
     segment = start()
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, ETHERCAT) as wire:
         wire.bind((veth.master, ETHERCAT))
@@ -140,8 +140,8 @@ def test_a_master_s_second_port_is_refused(start: Start, veth: Veth) -> None:
         wire.send(frame[:6] + bytes.fromhex("010104040101") + frame[12:])
     code, error = ended(segment)
     assert code == 1
-    assert "cable redundancy is not simulated" in error
-    assert "Give the master one port" in error
+    assert "a master has its second port here, at the only interface of the segment" in error
+    assert "--interface A --interface B" in error
 
 
 def test_a_second_segment_at_the_other_end_ends_both_instead_of_a_storm(

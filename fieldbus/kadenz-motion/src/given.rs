@@ -197,7 +197,7 @@ impl Given {
             }
             cycles >= count.enough() || is_over.load(Ordering::Relaxed)
         };
-        serve::<std::io::Sink>(segment, socket, None, &stop, None, &mut |_| {})?;
+        serve::<std::io::Sink>(segment, std::slice::from_ref(socket), None, &stop, None, &mut |_| {})?;
         let counters = segment.counters();
         let idle = idle.into_inner().flatten();
         let share = share.into_inner().and_then(|share| share.note(count.period_us));

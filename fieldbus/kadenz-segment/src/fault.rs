@@ -54,7 +54,14 @@ pub struct Fault {
     pub state: Option<u8>,
     /// Clock error from then on, ppm.
     pub ppm: Option<f64>,
+    /// Port of the device at which its cable breaks; absent: 0.
+    pub port: Option<u8>,
+    /// The cable breaks, and heals, this long after the frame has entered the segment, ns; absent: before it comes.
+    pub after_ns: Option<u32>,
 }
+
+/// Keys that a kind takes and does not need.
+const OPTIONAL: [&str; 3] = ["byte", "port", "after_ns"];
 
 /// Failures of a device or a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -72,7 +79,7 @@ pub enum Kind {
     CorruptFrame,
     /// The working counter of each datagram with process data is off.
     WrongCounter,
-    /// The cable in front of the device is broken; it heals at the end.
+    /// The cable at a port of the device is broken; it heals at the end.
     BreakCable,
     /// The device has no power; it starts anew at the end.
     DeviceGone,
@@ -137,6 +144,7 @@ impl Kind {
             WrongCounter => &["delta"],
             AlError | RefuseState => &["code", "state"],
             ClockDrift => &["ppm"],
+            BreakCable => &["port", "after_ns"],
             DriveFault | Emergency | EmergencyDuringRequest => &["code"],
             _ => &[],
         }
@@ -219,6 +227,8 @@ impl Fault {
             code: None,
             state: None,
             ppm: None,
+            port: None,
+            after_ns: None,
         }
     }
 
@@ -262,8 +272,8 @@ impl Fault {
         {
             return Some(format!("{} takes no {key}", self.kind.name()));
         }
-        // A kind needs every key that it takes, except the byte of a corrupt frame.
-        let lacks = |key: &&str| *key != "byte" && self.given().iter().any(|(known, given)| known == key && !given);
+        let lacks =
+            |key: &&str| !OPTIONAL.contains(key) && self.given().iter().any(|(known, given)| known == key && !given);
         if self.kind.takes().iter().any(lacks) {
             return Some(format!("{} needs {}", self.kind.name(), self.kind.takes().join(" and ")));
         }
@@ -271,6 +281,9 @@ impl Fault {
         if let Some(state) = self.state.filter(|state| !states.contains(state)) {
             let states: Vec<String> = states.iter().map(u8::to_string).collect();
             return Some(format!("state = {state}, for {} state is {}", self.kind.name(), one_of(&states)));
+        }
+        if self.after_ns.is_some() && self.time_ms.is_some() {
+            return Some("after_ns counts from a frame: give cycle or frame instead of time_ms".into());
         }
         match (self.kind, self.delta, self.code) {
             (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
@@ -280,7 +293,7 @@ impl Fault {
     }
 
     /// Keys that not every kind takes, and whether they are given.
-    fn given(&self) -> [(&'static str, bool); 6] {
+    fn given(&self) -> [(&'static str, bool); 8] {
         [
             ("delay_us", self.delay_us.is_some()),
             ("delta", self.delta.is_some()),
@@ -288,7 +301,14 @@ impl Fault {
             ("code", self.code.is_some()),
             ("state", self.state.is_some()),
             ("ppm", self.ppm.is_some()),
+            ("port", self.port.is_some()),
+            ("after_ns", self.after_ns.is_some()),
         ]
+    }
+
+    /// Port of the cable that breaks.
+    pub fn port(&self) -> usize {
+        self.port.unwrap_or(0).into()
     }
 
     /// Position of the device it concerns, 0 for a fault of frames; (message, remedy) where the ring has no such device, or
@@ -301,6 +321,11 @@ impl Fault {
             return Err((format!("{kind}: no device \"{name}\""), format!("Did you mean \"{known}\"?")));
         };
         let Some(device) = ring.devices.get(position) else { return Ok(position) };
+        if self.kind == Kind::BreakCable && !ring.topology().has_cable(position, self.port()) {
+            let message = format!("{kind}: device \"{name}\" has no cable at port {}", self.port());
+            let remedy = "Name a port that another device is attached to, or serve the ring with two interfaces";
+            return Err((message, remedy.into()));
+        }
         let lacks = self.kind.lacks(device).or_else(|| {
             (self.request.is_some() && device.mailbox.is_none())
                 .then_some(("mailbox requests", "drive or analogue terminal"))
@@ -412,6 +437,25 @@ impl Running {
                 Some(Change::Ends)
             }
             _ => None,
+        }
+    }
+
+    /// As [`Running::update`], for a cable: it breaks or heals at a moment of its own, up to `horizon_ns` after the frame
+    /// comes. Gives the moment after the first frame, ns, or `None` for that of the frame, and whether it stands then.
+    pub fn update_cable(&mut self, now: &Now, requests: u64, horizon_ns: u64) -> Option<(Option<u64>, bool)> {
+        let ahead = Now { since_start_ns: now.since_start_ns.saturating_add(horizon_ns), ..*now };
+        let change = self.update(&ahead, requests)?;
+        let ns = |ms: f64| (ms.max(0.0) * 1.0e6) as u64;
+        match change {
+            Change::Begins => {
+                let at_ns = self.fault.time_ms.map(ns);
+                self.began_ns = at_ns.unwrap_or(now.since_start_ns);
+                Some((at_ns, false))
+            }
+            Change::Ends => {
+                let lasting_ns = self.fault.lasting_ms.map(ns);
+                Some((lasting_ns.map(|lasting_ns| self.began_ns.saturating_add(lasting_ns)), true))
+            }
         }
     }
 

@@ -22,6 +22,7 @@ pub const LONGEST: usize = 1514;
 const LENGTH_MASK: u16 = 0x07FF;
 const TYPE_DATAGRAMS: u16 = 1;
 const MORE_FOLLOW: u16 = 0x8000;
+const CIRCULATES: u8 = 0x40;
 
 /// Why bytes are not an EtherCAT frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -82,6 +83,16 @@ impl Datagram<'_> {
     /// The 32-bit logical address.
     pub fn logical(&self) -> u32 {
         u32::from_le_bytes([self.head[2], self.head[3], self.head[4], self.head[5]])
+    }
+
+    /// It has passed a closed port 0 (bit 14 of the length field).
+    pub fn circulates(&self) -> bool {
+        self.head[7] & CIRCULATES != 0
+    }
+
+    /// Marks it as one that has passed a closed port 0.
+    pub fn mark_circulating(&mut self) {
+        self.head[7] |= CIRCULATES;
     }
 
     /// Events of the devices it has passed (the IRQ field).
@@ -161,6 +172,12 @@ pub fn mark_returned(frame: &mut [u8]) {
     if let Some(byte) = frame.get_mut(6) {
         *byte |= 0x02;
     }
+}
+
+/// Whether a frame has that mark.
+#[inline]
+pub fn is_returned(frame: &[u8]) -> bool {
+    frame.get(6).is_some_and(|byte| byte & 0x02 != 0)
 }
 
 /// Source address of SOEM's second port (its `nicdrv.c`), for cable redundancy.

@@ -21,10 +21,12 @@ pub mod esc;
 pub mod esi;
 pub mod fault;
 pub mod frame;
+pub mod happening;
 pub mod lead;
 pub mod link;
 #[deny(clippy::indexing_slicing)]
 pub mod mailbox;
+pub mod passage;
 pub mod pcap;
 pub mod plant;
 mod process_image;

@@ -34,9 +34,9 @@ struct Arguments {
 enum Action {
     /// Serve an Ethernet interface until interrupted.
     Run {
-        /// Interface on the segment's side, for example one end of a veth pair.
-        #[arg(long)]
-        interface: String,
+        /// Interface on the segment's side, for example one end of a veth pair. Twice: a ring with cable redundancy.
+        #[arg(long, required = true)]
+        interface: Vec<String>,
         /// Ring file.
         #[arg(long)]
         ring: PathBuf,
@@ -111,17 +111,20 @@ fn main() -> ExitCode {
 fn act(action: Action) -> Result<(), SegmentError> {
     match action {
         Action::Run { interface, ring, faults, fault, record, seconds, priority } => {
-            let mut segment = build(&ring, faults.as_deref(), &fault)?;
+            let interfaces = number_of_interfaces(&interface)?;
+            let mut segment = build(&ring, interfaces, faults.as_deref(), &fault)?;
             run(&mut segment, &interface, record, seconds, priority)
         }
         Action::Replay { recording, ring, faults, fault } => {
-            let mut segment = build(&ring, faults.as_deref(), &fault)?;
-            let replayed = replay::replay(&mut segment, &pcap::read(&recording)?)?;
+            let recording = pcap::read(&recording)?;
+            let mut segment = build(&ring, recording.interfaces, faults.as_deref(), &fault)?;
+            let replayed = replay::replay(&mut segment, &recording.packets)?;
             say!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
             Ok(())
         }
         Action::Check { ring, faults } => {
-            let segment = build(&ring, faults.as_deref(), &[])?;
+            // A fault may be at the cable of a second interface.
+            let segment = build(&ring, 2, faults.as_deref(), &[])?;
             say!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
             Ok(())
         }
@@ -129,8 +132,24 @@ fn act(action: Action) -> Result<(), SegmentError> {
     }
 }
 
-fn build(ring: &Path, faults: Option<&Path>, arguments: &[String]) -> Result<Segment, SegmentError> {
-    let mut segment = Segment::new(Ring::new(&RingFile::read(ring)?, ring)?);
+/// How many interfaces there are: one, or the two of a ring.
+fn number_of_interfaces(interfaces: &[String]) -> Result<usize, SegmentError> {
+    let usage = |message: String, remedy: &str| Err(SegmentError::Usage { message, remedy: remedy.into() });
+    match interfaces {
+        [one, two] if one == two => {
+            usage(format!("--interface {one} twice"), "Name the interface of the other end of the ring")
+        }
+        [_] | [_, _] => Ok(interfaces.len()),
+        _ => usage(format!("{} interfaces", interfaces.len()), "Give one, or the two of a ring with cable redundancy"),
+    }
+}
+
+fn build(ring: &Path, interfaces: usize, faults: Option<&Path>, arguments: &[String]) -> Result<Segment, SegmentError> {
+    let mut devices = Ring::new(&RingFile::read(ring)?, ring)?;
+    if interfaces > 1 {
+        devices.close_ring();
+    }
+    let mut segment = Segment::new(devices);
     if let Some(path) = faults {
         let file = FaultFile::read(path)?;
         file.check(segment.ring(), path)?;
@@ -143,7 +162,7 @@ fn build(ring: &Path, faults: Option<&Path>, arguments: &[String]) -> Result<Seg
 
 fn run(
     segment: &mut Segment,
-    interface: &str,
+    interfaces: &[String],
     record: Option<PathBuf>,
     seconds: Option<f64>,
     priority: Option<i32>,
@@ -152,8 +171,8 @@ fn run(
         message: format!("--seconds: {error}"),
         remedy: "Give a number of seconds from 0".into(),
     })?;
-    let socket = PacketSocket::open(interface)?;
-    let recording = record.map(open_recording).transpose()?;
+    let sockets = interfaces.iter().map(|name| PacketSocket::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let recording = record.map(|path| open_recording(path, sockets.len())).transpose()?;
     if let Some(priority) = priority {
         become_real_time(priority)?;
     }
@@ -162,11 +181,11 @@ fn run(
         let _ = writeln!(std::io::stderr(), "note: {kept}");
     }
     signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
-    say!("{} devices on {interface}; Ctrl-C ends", segment.ring().devices.len());
+    say!("{} devices on {}; Ctrl-C ends", segment.ring().devices.len(), interfaces.join(" and "));
     let mut report = |event: &Event| {
         let _ = writeln!(std::io::stderr(), "{event}");
     };
-    let served = serve::serve(segment, &socket, recording, &|_| signal::caught() > 0, duration, &mut report)?;
+    let served = serve::serve(segment, &sockets, recording, &|_| signal::caught() > 0, duration, &mut report)?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
     say!(
@@ -181,7 +200,7 @@ fn run(
     Ok(())
 }
 
-fn open_recording(path: PathBuf) -> Result<serve::Recording<BufWriter<File>>, SegmentError> {
+fn open_recording(path: PathBuf, interfaces: usize) -> Result<serve::Recording<BufWriter<File>>, SegmentError> {
     let fail = |source| SegmentError::File {
         action: "create recording",
         path: path.clone(),
@@ -190,7 +209,7 @@ fn open_recording(path: PathBuf) -> Result<serve::Recording<BufWriter<File>>, Se
     };
     let epoch_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
     let file = File::create(&path).map_err(fail)?;
-    let writer = Writer::new(BufWriter::with_capacity(1 << 20, file), epoch_s).map_err(fail)?;
+    let writer = Writer::with_interfaces(BufWriter::with_capacity(1 << 20, file), epoch_s, interfaces).map_err(fail)?;
     Ok(serve::Recording { writer, path })
 }
 

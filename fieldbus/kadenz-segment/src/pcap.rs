@@ -6,6 +6,7 @@
 //! comment, `frame 7`: `pcap_file` does not write the option epb_packetid.
 
 use crate::error::{read_bytes, SegmentError};
+use crate::topology::End;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
@@ -42,8 +43,19 @@ pub struct Packet {
     pub direction: Direction,
     /// Number of the frame: a returned frame has that of the one that came in.
     pub number: u64,
+    /// The end of the ring at which it comes in or leaves: the interface of the capture.
+    pub end: End,
     /// The frame, from its destination address on.
     pub bytes: Vec<u8>,
+}
+
+/// A capture that was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// The frames in the order of the file.
+    pub packets: Vec<Packet>,
+    /// Interfaces it names: two for a ring with cable redundancy.
+    pub interfaces: usize,
 }
 
 /// Writes a capture in the format pcapng.
@@ -52,8 +64,13 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the head; `epoch_s` is the wall-clock second of world time 0.
+    /// Writes the head for one interface; `epoch_s` is the wall-clock second of world time 0.
     pub fn new(out: W, epoch_s: i64) -> io::Result<Self> {
+        Self::with_interfaces(out, epoch_s, 1)
+    }
+
+    /// As [`Writer::new`], for one or two interfaces.
+    pub fn with_interfaces(out: W, epoch_s: i64, interfaces: usize) -> io::Result<Self> {
         let section = SectionHeaderBlock {
             endianness: Endianness::Little,
             options: vec![SectionHeaderOption::UserApplication(APPLICATION.into())],
@@ -68,14 +85,22 @@ impl<W: Write> Writer<W> {
             ],
         };
         let mut out = PcapNgWriter::with_section_header(out, section).map_err(io_error)?;
-        out.write_pcapng_block(interface).map_err(io_error)?;
+        for _ in 0..interfaces {
+            out.write_pcapng_block(interface.clone()).map_err(io_error)?;
+        }
         Ok(Self { out })
     }
 
-    /// Adds a frame with its number as a comment.
-    pub fn write(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Adds a frame that comes in or leaves at an end, with its number as a comment.
+    pub fn write(
+        &mut self,
+        time_ns: u64,
+        (end, direction): (End, Direction),
+        number: u64,
+        bytes: &[u8],
+    ) -> io::Result<()> {
         let packet = EnhancedPacketBlock {
-            interface_id: 0,
+            interface_id: end.index() as u32,
             timestamp: Duration::from_nanos(time_ns),
             original_len: bytes.len() as u32,
             data: bytes.into(),
@@ -104,13 +129,13 @@ fn io_error(error: PcapError) -> io::Error {
 const LONGEST_RECORDING: u64 = 16 << 30;
 
 /// Reads a capture made by [`Writer`].
-pub fn read(path: &Path) -> Result<Vec<Packet>, SegmentError> {
+pub fn read(path: &Path) -> Result<Recording, SegmentError> {
     let bytes = read_bytes(path, "recording", LONGEST_RECORDING, "Record one with `kadenz-segment run --record`")?;
     parse(&bytes).map_err(|(offset, message)| SegmentError::Capture { path: path.into(), message, offset })
 }
 
 /// Parses a capture; the error is (offset, message).
-pub fn parse(bytes: &[u8]) -> Result<Vec<Packet>, (usize, &'static str)> {
+pub fn parse(bytes: &[u8]) -> Result<Recording, (usize, &'static str)> {
     let (mut rest, mut parser) = PcapNgParser::new(bytes).map_err(|_| (0, "this is no pcapng file"))?;
     let mut packets = Vec::new();
     while !rest.is_empty() {
@@ -120,11 +145,11 @@ pub fn parse(bytes: &[u8]) -> Result<Vec<Packet>, (usize, &'static str)> {
         // Other blocks stay raw: `pcap_file` panics on some that are too short.
         if block.type_ == ENHANCED_PACKET_BLOCK {
             let (_, Block::EnhancedPacket(block)) = parser.next_block(rest).map_err(damaged)? else { continue };
-            packets.push(packet(&block).ok_or((at, "this packet has no direction or no number"))?);
+            packets.push(packet(&block).ok_or((at, "this packet has no direction, no number, or a third interface"))?);
         }
         rest = behind;
     }
-    Ok(packets)
+    Ok(Recording { packets, interfaces: parser.interfaces().len() })
 }
 
 fn reason(error: &PcapError) -> &'static str {
@@ -150,7 +175,8 @@ fn packet(block: &EnhancedPacketBlock<'_>) -> Option<Packet> {
         }
     }
     let time_ns = u64::try_from(block.timestamp.as_nanos()).ok()?;
-    Some(Packet { time_ns, direction: direction?, number: number?, bytes: block.data.to_vec() })
+    let end = *End::ALL.get(block.interface_id as usize)?;
+    Some(Packet { time_ns, direction: direction?, number: number?, end, bytes: block.data.to_vec() })
 }
 
 #[cfg(test)]
@@ -161,13 +187,20 @@ mod tests {
     fn a_recording_is_read_back() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 1_700_000_000).unwrap();
-        writer.write(5_000_000_123, Direction::In, 1, &[1, 2, 3]).unwrap();
-        writer.write(5_000_000_456, Direction::Out, 1, &[4; 60]).unwrap();
-        let packets = parse(&file).unwrap();
+        writer.write(5_000_000_123, (End::First, Direction::In), 1, &[1, 2, 3]).unwrap();
+        writer.write(5_000_000_456, (End::First, Direction::Out), 1, &[4; 60]).unwrap();
+        let Recording { packets, interfaces } = parse(&file).unwrap();
+        assert_eq!(interfaces, 1);
         assert_eq!(packets.len(), 2);
         assert_eq!(
             packets[0],
-            Packet { time_ns: 5_000_000_123, direction: Direction::In, number: 1, bytes: vec![1, 2, 3] }
+            Packet {
+                time_ns: 5_000_000_123,
+                direction: Direction::In,
+                number: 1,
+                end: End::First,
+                bytes: vec![1, 2, 3]
+            }
         );
         assert_eq!((packets[1].direction, packets[1].bytes.len()), (Direction::Out, 60));
     }
@@ -176,7 +209,7 @@ mod tests {
     fn times_are_nanoseconds_and_frames_carry_direction_and_number() {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 1_700_000_000).unwrap();
-        writer.write(0x0001_0000_0002, Direction::Out, 7, &[9; 5]).unwrap();
+        writer.write(0x0001_0000_0002, (End::First, Direction::Out), 7, &[9; 5]).unwrap();
         // Read with the format's description in hand: if_tsresol 9, if_tsoffset, and the packet.
         let interface = [9, 0, 1, 0, 9, 0, 0, 0, 14, 0, 8, 0, 0x00, 0xF1, 0x53, 0x65, 0, 0, 0, 0];
         assert!(file.windows(interface.len()).any(|part| part == interface));
@@ -209,10 +242,10 @@ mod tests {
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, 0).unwrap();
         for number in 0..3 {
-            writer.write(number, Direction::In, number, &[7; 33]).unwrap();
+            writer.write(number, (End::First, Direction::In), number, &[7; 33]).unwrap();
         }
         for length in 0..file.len() {
-            assert!(parse(&file[..length]).map_or(true, |packets| packets.len() < 3));
+            assert!(parse(&file[..length]).map_or(true, |recording| recording.packets.len() < 3));
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::device::Device;
 use crate::esc::Part;
-use crate::topology::Visit;
+use crate::passage::Visit;
 
 /// Datagrams that are remembered; a master with more of them a cycle has each worked out anew.
 const MOST: usize = 8;
@@ -57,7 +57,7 @@ impl Images {
     pub fn exchange(
         &mut self,
         devices: &mut [Device],
-        visits: &[Option<Visit>],
+        visits: &[(usize, Visit)],
         key: Key,
         data: &mut [u8],
         now_ns: u64,
@@ -82,14 +82,14 @@ impl Images {
     }
 
     #[cold]
-    fn work_out(&mut self, devices: &[Device], visits: &[Option<Visit>], key: Key) -> Option<&Vec<Stop>> {
+    fn work_out(&mut self, devices: &[Device], visits: &[(usize, Visit)], key: Key) -> Option<&Vec<Stop>> {
         if self.images.len() == MOST {
             self.forget();
         }
         let mut stops = Vec::new();
         let mut is_whole = true;
-        for (index, (device, visit)) in devices.iter().zip(visits).enumerate() {
-            let Some(Visit { enters_ns, .. }) = *visit else { continue };
+        for (index, Visit { enters_ns, .. }) in visits.iter().copied() {
+            let Some(device) = devices.get(index) else { continue };
             let stop = |part| stops.push(Stop { device: index, enters_ns, part });
             is_whole &= device.esc.parts(key.start, key.length, key.reads, key.writes, stop);
         }

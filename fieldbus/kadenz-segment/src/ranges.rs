@@ -86,6 +86,8 @@ pub const FAULTS: &[(&str, Range)] = &[
     ("fault[].code", Whole(0, 0xFFFF)),
     ("fault[].state", Whole(1, 8)),
     ("fault[].ppm", Real(-100_000.0, 100_000.0)),
+    ("fault[].port", Whole(0, 3)),
+    ("fault[].after_ns", Whole(0, 1_000_000_000)),
 ];
 
 /// Checks all numbers of a TOML text against `rows`, and the lengths of its lists. Keys without a row are ignored here,

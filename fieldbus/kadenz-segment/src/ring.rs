@@ -13,12 +13,12 @@ use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
 use crate::lead::{Incoming, Outgoing};
+use crate::passage::{in_flight, CableChange, Passage, Visit};
 use crate::plant::{AxisInput, Inertias, Plant};
 use crate::process_image::{Images, Key};
 use crate::random::Random;
-use crate::register::at;
 use crate::settings::{DeviceSettings, Kind, RingFile};
-use crate::topology::{dl_status, Topology, Visit};
+use crate::topology::{dl_status, End, Topology};
 use std::path::Path;
 
 /// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
@@ -40,7 +40,10 @@ pub struct Ring {
     /// Devices by position.
     pub devices: Vec<Device>,
     topology: Topology,
-    images: Images,
+    /// By the end at which a frame comes in.
+    images: [Images; 2],
+    /// Breaks and healings that not every frame meets alike, in order of time.
+    changes: Vec<CableChange>,
     wires: Vec<Wire>,
     /// Wires to other rings, and from them.
     pub(crate) outgoing: Vec<Outgoing>,
@@ -93,7 +96,8 @@ impl Ring {
             inputs: vec![AxisInput { torque_nm: 0.0, brake: true }; plant.axes()],
             devices,
             topology,
-            images: Images::default(),
+            images: Default::default(),
+            changes: Vec::new(),
             plant,
             axes,
             tick_ns,
@@ -106,11 +110,31 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The devices a frame reaches, in the order in which it passes them, with the times of the visit.
+    /// Lets every device that works on a frame do so, in the order in which it passes them.
     #[inline]
-    pub(crate) fn reached(&mut self) -> impl Iterator<Item = (&mut Device, &Visit)> {
-        let visits = self.devices.iter_mut().zip(self.topology.visits());
-        visits.filter_map(|(device, visit)| Some((device, visit.as_ref()?)))
+    pub(crate) fn for_each_reached(&mut self, from: End, mut work: impl FnMut(&mut Device, &Visit)) {
+        for (device, visit) in &self.topology.passage(from).visits {
+            if let Some(device) = self.devices.get_mut(*device) {
+                work(device, visit);
+            }
+        }
+    }
+
+    /// The way of a frame that comes in at an end.
+    #[inline]
+    pub(crate) fn passage(&self, from: End) -> &Passage {
+        self.topology.passage(from)
+    }
+
+    /// The cables between the devices.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Connects a second interface of the master to the last device: a ring with cable redundancy.
+    pub fn close_ring(&mut self) {
+        self.topology.close_ring();
+        self.refresh_topology();
     }
 
     /// The mechanism that the drives move.
@@ -133,13 +157,45 @@ impl Ring {
         self.next_event_ns
     }
 
-    /// Breaks or heals the cable in front of a device; the other end counts the lost link.
-    pub fn set_link(&mut self, device: usize, stands: bool) {
-        self.topology.set_link(device, stands);
-        if !stands {
-            self.lose_links(device, Some(device));
-        }
+    /// Breaks or heals the cable at a port, between two frames; both ends count the lost link.
+    pub fn set_link(&mut self, device: usize, port: usize, stands: bool) {
+        self.topology.set_link(device, port, stands);
         self.refresh_topology();
+    }
+
+    /// Takes the link of a master's interface, or gives it back.
+    pub fn set_carrier(&mut self, end: End, stands: bool) {
+        self.topology.set_carrier(end, stands);
+        self.refresh_topology();
+    }
+
+    /// Breaks or heals a cable at a moment of its own: also a frame that is under way meets it.
+    pub(crate) fn change_cable(&mut self, change: CableChange) {
+        let at = self.changes.partition_point(|earlier| earlier.at_ns <= change.at_ns);
+        self.changes.insert(at, change);
+    }
+
+    /// Makes changes of cables lasting that every later frame meets alike.
+    #[inline]
+    pub(crate) fn settle_cables(&mut self, now_ns: u64) {
+        while self.changes.first().is_some_and(|change| change.noticed_ns <= now_ns) {
+            let CableChange { device, port, stands, .. } = self.changes.remove(0);
+            self.set_link(device, port, stands);
+        }
+    }
+
+    /// The way of a frame that enters now, where it is not that of every frame.
+    #[inline]
+    pub(crate) fn passage_in_flight(&self, from: End, now_ns: u64) -> Option<Passage> {
+        let end_ns = now_ns.saturating_add(self.topology.longest_passage_ns());
+        let is_met = self.changes.first().is_some_and(|change| change.at_ns <= end_ns);
+        is_met.then(|| in_flight(&self.topology, from, now_ns, &self.changes))
+    }
+
+    /// Lets one frame take another way. Gives the usual one, to be put back.
+    pub(crate) fn replace_passage(&mut self, from: End, passage: Passage) -> Passage {
+        self.images.iter_mut().for_each(Images::forget);
+        self.topology.replace_passage(from, passage)
     }
 
     /// Takes a device's power or gives it back; it starts anew.
@@ -147,10 +203,6 @@ impl Ring {
         if let Some(device) = self.devices.get_mut(device) {
             device.power_cycle();
             device.is_gone = !on;
-        }
-        if !on {
-            let children: Vec<usize> = self.topology.children(device).collect();
-            self.lose_links(device, children);
         }
         self.refresh_topology();
     }
@@ -163,44 +215,42 @@ impl Ring {
         self.refresh_topology();
     }
 
-    /// Counts lost links (0x0310): at the port a device hangs at, and at port 0 of those behind the loss.
-    fn lose_links(&mut self, device: usize, behind: impl IntoIterator<Item = usize>) {
-        let ports = self.topology.parent(device).into_iter().chain(behind.into_iter().map(|device| (device, 0)));
-        for (device, port) in ports.collect::<Vec<_>>() {
-            if let Some(device) = self.devices.get_mut(device) {
-                let counter = at::LOST_LINK.element(port);
-                device.esc.put(counter, device.esc.get(counter).saturating_add(1));
-            }
-        }
-    }
-
     /// Events for the IRQ field of a frame; none is the usual answer.
     #[inline]
-    pub(crate) fn frame_events(&mut self) -> u16 {
+    pub(crate) fn frame_events(&mut self, from: End) -> u16 {
         if !self.has_events {
             return 0;
         }
-        let reached = self.reached().filter(|(device, _)| !device.is_deaf);
-        reached.fold(0, |events, (device, _)| events | device.esc.frame_events())
+        let mut events = 0;
+        self.for_each_reached(from, |device, _| {
+            if !device.is_deaf {
+                events |= device.esc.frame_events();
+            }
+        });
+        events
     }
 
     /// Process data through all devices it reaches, if it is made of whole sync managers: the working counter's step.
     #[inline]
-    pub(crate) fn exchange_image(&mut self, key: Key, data: &mut [u8], now_ns: u64) -> Option<u16> {
-        self.images.exchange(&mut self.devices, self.topology.visits(), key, data, now_ns)
+    pub(crate) fn exchange_image(&mut self, from: End, key: Key, data: &mut [u8], now_ns: u64) -> Option<u16> {
+        let visits = &self.topology.passage(from).visits;
+        self.images[from.index()].exchange(&mut self.devices, visits, key, data, now_ns)
     }
 
     fn refresh_topology(&mut self) {
-        self.images.forget();
+        self.images.iter_mut().for_each(Images::forget);
         let devices = &self.devices;
+        let links_before: Vec<u8> = (0..devices.len()).map(|at| self.topology.links(at)).collect();
         for (at, device) in devices.iter().enumerate() {
             self.topology.set_closed(at, device.esc.closed_ports());
         }
         self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
-        for (device, visit) in self.reached() {
-            let status =
-                if device.hides_links { dl_status(&[None; 4], 0) } else { dl_status(&visit.ports_ns, visit.links) };
-            device.esc.set_dl_status(status);
+        for (at, (device, before)) in self.devices.iter_mut().zip(links_before).enumerate() {
+            let (open, links) = (self.topology.open(at), self.topology.links(at));
+            if !device.is_gone {
+                device.esc.lose_links(before & !links);
+            }
+            device.esc.set_dl_status(if device.hides_links { dl_status(0, 0) } else { dl_status(open, links) });
         }
         self.plan();
     }

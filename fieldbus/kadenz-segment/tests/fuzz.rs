@@ -20,6 +20,7 @@ use kadenz_segment::register::at;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
+use kadenz_segment::topology::End;
 use kadenz_segment::{mailbox, pcap};
 use proptest::prelude::*;
 use std::path::Path;
@@ -115,19 +116,21 @@ proptest! {
     #[test]
     fn any_fault_is_taken_or_refused_and_frames_still_pass(
         kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
-            "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link"]),
+            "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link", "break-cable"]),
         pairs in prop::collection::vec((prop::sample::select(vec!["cycle", "frame", "time_ms", "request", "count",
-            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "ppm", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
+            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "ppm", "port", "after_ns", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
     ) {
         let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let text = format!("{kind}@{}", pairs.join(","));
         let mut segment = segment(&line(&["coupler", "drive"]));
+        segment.ring_mut().close_ring();
         match Fault::from_argument(&text).and_then(|fault| segment.add_faults([fault])) {
             Err(error) => prop_assert_eq!(error.exit_code(), 2),
             Ok(()) => {
                 let mut link = InProcess::new(segment);
                 for _ in 0..20 {
-                    link.send(&FrameBuilder::default().datagram(Command::Lrw, 0, 0, &[0; 8]).build());
+                    let frame = FrameBuilder::default().datagram(Command::Lrw, 0, 0, &[0; 8]).build();
+                    End::ALL.iter().for_each(|end| { link.send_to(*end, &frame); });
                     link.advance_ns(1_000_000);
                 }
             }

@@ -118,7 +118,7 @@ fn serve_first(
     let stop = |_: &Segment| over.load(Ordering::Relaxed) || replacement.waits();
     let mut start = Instant::now();
     loop {
-        serve_since::<std::io::Sink>(start, segment, socket, None, &stop, None, &mut report)?;
+        serve_since::<std::io::Sink>(start, segment, std::slice::from_ref(socket), None, &stop, None, &mut report)?;
         match replacement.take() {
             Some(replaced) if !over.load(Ordering::Relaxed) => (*segment, start) = replaced,
             _ => return Ok(()),

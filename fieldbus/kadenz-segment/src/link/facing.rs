@@ -2,7 +2,7 @@
 //! Frames that come back: where a second segment answers at the other end of the cable, each would answer the other's
 //! answers without end.
 
-use crate::frame::{DATAGRAM_HEADER, ETHERCAT_HEADER, ETHERNET_HEADER};
+use crate::frame::{is_returned, DATAGRAM_HEADER, ETHERCAT_HEADER, ETHERNET_HEADER};
 
 /// An answer to our answer comes within this time; a master's next frame of the same number later.
 const SOON_NS: u64 = 500_000;
@@ -40,10 +40,14 @@ fn first(frame: &[u8]) -> Option<(u8, u8, u16)> {
 }
 
 impl Facing {
-    /// A frame arrives: is it one of our answers, answered? Masters send a working counter of 0, so that one look decides.
+    /// A frame arrives: is it one of our answers, answered? It has our mark then. Masters send a working counter of 0, so
+    /// that one look decides; one with two interfaces sends a frame on that came back, under its own address.
     #[inline]
     pub fn is_own_answer(&mut self, frame: &[u8], now_ns: u64) -> bool {
         let Some((command, index, counter)) = first(frame).filter(|(.., counter)| *counter != 0) else { return false };
+        if !is_returned(frame) {
+            return false;
+        }
         let is_own = self.answers[usize::from(index)].is_some_and(|answer| {
             answer.command == command && counter >= answer.counter && now_ns.saturating_sub(answer.time_ns) < SOON_NS
         });
@@ -76,13 +80,16 @@ impl Facing {
 mod tests {
     use super::*;
     use crate::command::Command;
-    use crate::frame::{address, datagrams, FrameBuilder};
+    use crate::frame::{address, datagrams, mark_returned, FrameBuilder};
     use crate::register::at;
 
     fn frame(index: u8, counter: u16) -> Vec<u8> {
         let mut frame =
             FrameBuilder::default().datagram(Command::Brd, index, address(0, at::AL_STATUS), &[0; 2]).build();
         datagrams(&mut frame).unwrap().next().unwrap().force_working_counter(counter);
+        if counter != 0 {
+            mark_returned(&mut frame);
+        }
         frame
     }
 

@@ -3,6 +3,7 @@
 
 use super::outbox::Outbox;
 use crate::segment::{Segment, Verdict};
+use crate::topology::End;
 use std::collections::VecDeque;
 
 /// A segment with its own time.
@@ -10,14 +11,15 @@ pub struct InProcess {
     segment: Segment,
     now_ns: u64,
     outbox: Outbox,
-    returned: VecDeque<Vec<u8>>,
+    /// By the end at which they leave.
+    returned: [VecDeque<Vec<u8>>; 2],
     frames: u64,
 }
 
 impl InProcess {
     /// Starts at time 0.
     pub fn new(segment: Segment) -> Self {
-        Self { segment, now_ns: 0, outbox: Outbox::default(), returned: VecDeque::new(), frames: 0 }
+        Self { segment, now_ns: 0, outbox: Outbox::default(), returned: Default::default(), frames: 0 }
     }
 
     /// The segment at the other end.
@@ -40,29 +42,39 @@ impl InProcess {
         self.now_ns += elapsed_ns;
         self.segment.settle(self.now_ns);
         while let Some(waiting) = self.outbox.take_due(self.now_ns) {
-            self.returned.push_back(waiting.bytes);
+            self.returned[waiting.leaves.index()].push_back(waiting.bytes);
         }
     }
 
     /// Sends a frame; what comes back waits in [`InProcess::receive`].
     pub fn send(&mut self, frame: &[u8]) -> Verdict {
+        self.send_to(End::First, frame)
+    }
+
+    /// As [`InProcess::send`], into either end of a ring.
+    pub fn send_to(&mut self, end: End, frame: &[u8]) -> Verdict {
         let mut bytes = frame.to_vec();
-        let verdict = self.segment.process(&mut bytes, self.now_ns);
+        let passed = self.segment.process_from(end, &mut bytes, self.now_ns);
         self.frames += 1;
-        let returned = &mut self.returned;
+        let returned = &mut self.returned[passed.leaves.index()];
         let sent: Result<(), std::convert::Infallible> =
-            self.outbox.post(verdict, &bytes, self.frames, self.now_ns, |bytes| {
+            self.outbox.post(passed, &bytes, self.frames, self.now_ns, |bytes| {
                 returned.push_back(bytes.to_vec());
                 Ok(())
             });
         let Ok(()) = sent;
         self.segment.settle(self.now_ns);
-        verdict
+        passed.verdict
     }
 
     /// The next frame that came back.
     pub fn receive(&mut self) -> Option<Vec<u8>> {
-        self.returned.pop_front()
+        self.receive_at(End::First)
+    }
+
+    /// The next frame that left at an end.
+    pub fn receive_at(&mut self, end: End) -> Option<Vec<u8>> {
+        self.returned[end.index()].pop_front()
     }
 
     /// Sends a frame and gives what comes back at once.

@@ -9,6 +9,7 @@ pub mod packet;
 pub mod replay;
 pub mod serve;
 
+use crate::happening::Happening;
 use std::fmt;
 use std::time::Duration;
 
@@ -25,22 +26,30 @@ pub enum LinkState {
     Gone,
 }
 
-/// A change of the interface while it is served.
+/// A line of the log while a segment is served.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Event {
-    /// Name of the interface.
-    pub interface: String,
-    /// How it stands now.
-    pub state: LinkState,
-    /// Since the segment began to serve.
-    pub at: Duration,
+pub enum Event {
+    /// An interface has changed.
+    Interface {
+        /// Its name.
+        interface: String,
+        /// How it stands now.
+        state: LinkState,
+        /// Since the segment began to serve.
+        at: Duration,
+    },
+    /// A cable of the segment has changed, or a frame was lost in one.
+    Segment(Happening),
 }
 
 impl fmt::Display for Event {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, at) = (&self.interface, self.at.as_secs_f64());
+        let (name, state, at) = match self {
+            Self::Interface { interface, state, at } => (interface, state, at.as_secs_f64()),
+            Self::Segment(happening) => return happening.fmt(out),
+        };
         write!(out, "at {at:.3} s: {name} ")?;
-        match self.state {
+        match state {
             LinkState::Up => write!(out, "has a link"),
             LinkState::NoCarrier => {
                 write!(out, "has no link. Plug the cable in, or bring the other end of the pair up")

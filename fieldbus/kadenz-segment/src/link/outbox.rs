@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Frames on their way back to the master: at once, twice, late or not at all.
 
-use crate::segment::Verdict;
+use crate::segment::{Passed, Verdict};
+use crate::topology::End;
 
 /// A frame that waits for its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub struct Waiting {
     pub due_ns: u64,
     /// Number of the frame it answers.
     pub number: u64,
+    /// The end at which it leaves.
+    pub leaves: End,
     /// The frame as it returns to the master.
     pub bytes: Vec<u8>,
 }
@@ -24,7 +27,7 @@ impl Outbox {
     /// Applies a verdict: sends the frame with `send`, drops it, or keeps it for later.
     pub fn post<E>(
         &mut self,
-        verdict: Verdict,
+        Passed { verdict, leaves }: Passed,
         bytes: &[u8],
         number: u64,
         now_ns: u64,
@@ -38,7 +41,8 @@ impl Outbox {
                 send(bytes)
             }
             Verdict::Late(delay_ns) => {
-                self.waiting.push(Waiting { due_ns: now_ns.saturating_add(delay_ns), number, bytes: bytes.to_vec() });
+                let (due_ns, bytes) = (now_ns.saturating_add(delay_ns), bytes.to_vec());
+                self.waiting.push(Waiting { due_ns, number, leaves, bytes });
                 Ok(())
             }
         }

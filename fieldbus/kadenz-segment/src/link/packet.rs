@@ -91,6 +91,20 @@ impl PacketSocket {
         Ok(Awaited { frame, change })
     }
 
+    /// As [`PacketSocket::wait`], at one or two interfaces. Whether an interface has changed.
+    pub fn wait_any(sockets: &[Self], timeout: Duration) -> Result<bool, SegmentError> {
+        let [one, two] = sockets else { return sockets.first().map_or(Ok(false), |one| Ok(one.wait(timeout)?.change)) };
+        let descriptors = [one.socket.as_fd(), two.socket.as_fd(), one.changes.as_fd(), two.changes.as_fd()];
+        let readable = wait_readable(descriptors, timeout);
+        let [.., first, second] = readable.map_err(|error| one.error("wait for frames on", error))?;
+        for (socket, change) in [(one, first), (two, second)] {
+            if change {
+                socket.changes.discard();
+            }
+        }
+        Ok(first || second)
+    }
+
     /// Takes a frame that waits: its bytes in `buffer`; `None` if there is none.
     pub fn receive(&self, buffer: &mut [u8]) -> Result<Option<Arrival>, SegmentError> {
         match self.socket.receive_stamped(buffer) {

@@ -5,6 +5,7 @@ use super::outbox::Outbox;
 use crate::error::SegmentError;
 use crate::pcap::{Direction, Packet};
 use crate::segment::Segment;
+use crate::topology::End;
 use std::collections::HashMap;
 
 /// Counters of a replay.
@@ -25,10 +26,13 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
     }
     let differs = |message: String| SegmentError::ReplayDiffers { message };
     let mut replayed = Replayed::default();
-    let mut compare = |number: u64, bytes: &[u8]| {
+    let mut compare = |number: u64, leaves: End, bytes: &[u8]| {
         let Some(recorded) = expected.get_mut(&number).and_then(Vec::pop) else {
             return Err(differs(format!("frame {number} came back, in the recording it did not")));
         };
+        if recorded.end != leaves {
+            return Err(differs(format!("frame {number} left at the other interface")));
+        }
         if recorded.bytes != bytes {
             let at = recorded
                 .bytes
@@ -44,13 +48,15 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
     let (mut outbox, mut sent) = (Outbox::default(), 0);
     for packet in packets.iter().filter(|packet| packet.direction == Direction::In) {
         let mut bytes = packet.bytes.clone();
-        let verdict = segment.process(&mut bytes, packet.time_ns);
-        outbox.post(verdict, &bytes, packet.number, packet.time_ns, |bytes| compare(packet.number, bytes))?;
+        let passed = segment.process_from(packet.end, &mut bytes, packet.time_ns);
+        outbox.post(passed, &bytes, packet.number, packet.time_ns, |bytes| {
+            compare(packet.number, passed.leaves, bytes)
+        })?;
         segment.settle(packet.time_ns);
         sent += 1;
     }
     while let Some(waiting) = outbox.take_due(u64::MAX) {
-        compare(waiting.number, &waiting.bytes)?;
+        compare(waiting.number, waiting.leaves, &waiting.bytes)?;
     }
     if let Some(number) = expected.iter().filter(|(_, left)| !left.is_empty()).map(|(number, _)| *number).min() {
         return Err(differs(format!("frame {number} did not come back, in the recording it did")));

@@ -9,6 +9,7 @@ use crate::error::SegmentError;
 use crate::frame::{is_of_second_port, LONGEST};
 use crate::pcap::{Direction, Writer};
 use crate::segment::{Segment, Verdict};
+use crate::topology::End;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -25,8 +26,8 @@ pub struct Recording<W: Write> {
 }
 
 impl<W: Write> Recording<W> {
-    fn write(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> Result<(), SegmentError> {
-        self.writer.write(time_ns, direction, number, bytes).map_err(|source| self.error(source))
+    fn write(&mut self, time_ns: u64, way: (End, Direction), number: u64, bytes: &[u8]) -> Result<(), SegmentError> {
+        self.writer.write(time_ns, way, number, bytes).map_err(|source| self.error(source))
     }
 
     fn error(&self, source: std::io::Error) -> SegmentError {
@@ -46,61 +47,64 @@ pub struct Served {
     pub longest_ns: u64,
 }
 
-/// Serves an interface until `stop` says so or `duration` is over. Calls `report` when its link comes or goes. An
-/// interface that is removed, a second segment at the other end, and a master's second port are errors.
+/// Serves an interface, or the two of a ring, until `stop` says so or `duration` is over. Calls `report` when a link comes
+/// or goes, and when a cable breaks or heals. An interface that is removed, a second segment at the other end, and a
+/// master's second port at the only interface are errors.
 pub fn serve<W: Write>(
     segment: &mut Segment,
-    socket: &PacketSocket,
+    sockets: &[PacketSocket],
     recording: Option<Recording<W>>,
     stop: &dyn Fn(&Segment) -> bool,
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
-    serve_since(Instant::now(), segment, socket, recording, stop, duration, report)
+    serve_since(Instant::now(), segment, sockets, recording, stop, duration, report)
 }
 
 /// As [`serve`], in a world whose time began at `start`: several segments share one.
 pub fn serve_since<W: Write>(
     start: Instant,
     segment: &mut Segment,
-    socket: &PacketSocket,
+    sockets: &[PacketSocket],
     recording: Option<Recording<W>>,
     stop: &dyn Fn(&Segment) -> bool,
     duration: Option<Duration>,
     report: &mut dyn FnMut(&Event),
 ) -> Result<Served, SegmentError> {
     let end_ns = duration.map_or(u64::MAX, |duration| duration.as_nanos() as u64);
-    let mut service = Service::new(start, segment, socket, recording);
-    let mut buffer = [0_u8; LONGEST + 4];
-    let (mut state, mut has_changed) = (LinkState::Up, true);
+    let mut service = Service::new(start, segment, sockets, recording);
+    let mut buffers = [[0_u8; LONGEST + 4]; 2];
+    let mut has_changed = true;
     while !stop(service.segment) && service.now_ns() < end_ns {
-        if std::mem::take(&mut has_changed) && socket.state() != state {
-            state = socket.state();
-            report(&Event { interface: socket.interface().into(), state, at: service.start.elapsed() });
+        if std::mem::take(&mut has_changed) {
+            service.look_at_links(report);
         }
-        if state == LinkState::Gone || service.facing.is_certain() || service.is_second_port {
+        if service.is_over() {
             break;
         }
-        // The time is read before the last look at the socket: every frame that arrived until then passes before the
+        // The time is read before the last look at the sockets: every frame that arrived until then passes before the
         // devices reach this time.
         let looked_ns = service.now_ns();
-        service.pass_arrived(&mut buffer)?;
+        service.pass_arrived(&mut buffers)?;
         service.let_devices_work(looked_ns)?;
-        has_changed = socket.wait(service.time_to_next_event(end_ns))?.change;
+        service.report_happenings(report);
+        has_changed = PacketSocket::wait_any(sockets, service.time_to_next_event(end_ns))?;
     }
-    service.finish(state)
+    service.finish()
 }
 
 /// A segment at its interface.
 struct Service<'a, W: Write> {
     segment: &'a mut Segment,
-    socket: &'a PacketSocket,
+    sockets: &'a [PacketSocket],
     recording: Option<Recording<W>>,
     /// World time 0.
     start: Instant,
     /// Frames that wait for their time.
     outbox: Outbox,
-    facing: Facing,
+    /// By interface.
+    facing: [Facing; 2],
+    states: [LinkState; 2],
     /// A master has its second port here.
     is_second_port: bool,
     served: Served,
@@ -114,16 +118,17 @@ impl<'a, W: Write> Service<'a, W> {
     fn new(
         start: Instant,
         segment: &'a mut Segment,
-        socket: &'a PacketSocket,
+        sockets: &'a [PacketSocket],
         recording: Option<Recording<W>>,
     ) -> Self {
         Self {
             segment,
-            socket,
+            sockets,
             recording,
             start,
             outbox: Outbox::default(),
-            facing: Facing::default(),
+            facing: Default::default(),
+            states: [LinkState::Up; 2],
             is_second_port: false,
             served: Served::default(),
             number: 0,
@@ -135,43 +140,80 @@ impl<'a, W: Write> Service<'a, W> {
         self.start.elapsed().as_nanos() as u64
     }
 
-    /// Passes all frames that wait through the devices.
-    fn pass_arrived(&mut self, buffer: &mut [u8]) -> Result<(), SegmentError> {
-        while let Some(Arrival { length, age }) = self.socket.receive(buffer)? {
-            let Some(frame) = buffer.get_mut(..length) else { continue };
-            // Hardware works on a frame when it comes, also while this process waits for a processor.
-            let arrived_ns = self.now_ns().saturating_sub(age.as_nanos() as u64).max(self.settled_ns);
-            self.is_second_port |= is_of_second_port(frame);
-            if !self.facing.is_own_answer(frame, arrived_ns) {
-                self.pass(frame, arrived_ns)?;
+    /// Reports links that came or went. In a ring a lost one closes the loop there, as a broken cable does.
+    fn look_at_links(&mut self, report: &mut dyn FnMut(&Event)) {
+        for (end, socket) in End::ALL.into_iter().zip(self.sockets) {
+            let state = socket.state();
+            if std::mem::replace(&mut self.states[end.index()], state) == state {
+                continue;
+            }
+            let at = self.start.elapsed();
+            report(&Event::Interface { interface: socket.interface().into(), state, at });
+            if self.sockets.len() > 1 {
+                self.segment.ring_mut().set_carrier(end, state == LinkState::Up);
             }
         }
-        Ok(())
+    }
+
+    fn report_happenings(&mut self, report: &mut dyn FnMut(&Event)) {
+        for happening in self.segment.take_happenings() {
+            report(&Event::Segment(happening));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.states.contains(&LinkState::Gone) || self.facing.iter().any(Facing::is_certain) || self.is_second_port
+    }
+
+    /// Passes all frames that wait through the devices, in the order of their arrival.
+    fn pass_arrived(&mut self, buffers: &mut [[u8; LONGEST + 4]; 2]) -> Result<(), SegmentError> {
+        // Length and time of the frame that waits at each end.
+        let mut waiting: [Option<(usize, u64)>; 2] = [None; 2];
+        loop {
+            for ((socket, buffer), waiting) in self.sockets.iter().zip(&mut *buffers).zip(&mut waiting) {
+                if waiting.is_none() {
+                    // Hardware works on a frame when it comes, also while this process waits for a processor.
+                    let received = socket.receive(buffer)?;
+                    let time_ns = |age: Duration| self.now_ns().saturating_sub(age.as_nanos() as u64);
+                    *waiting = received.map(|Arrival { length, age }| (length, time_ns(age)));
+                }
+            }
+            let arrived = End::ALL.into_iter().filter_map(|end| Some((waiting[end.index()]?.1, end)));
+            let Some((arrived_ns, end)) = arrived.min_by_key(|(arrived_ns, _)| *arrived_ns) else { return Ok(()) };
+            let Some((length, _)) = waiting[end.index()].take() else { return Ok(()) };
+            let Some(frame) = buffers[end.index()].get_mut(..length) else { continue };
+            let arrived_ns = arrived_ns.max(self.settled_ns);
+            self.is_second_port |= self.sockets.len() == 1 && is_of_second_port(frame);
+            if !self.facing[end.index()].is_own_answer(frame, arrived_ns) {
+                self.pass(end, frame, arrived_ns)?;
+            }
+        }
     }
 
     /// Passes one frame through the devices and sends it back.
-    fn pass(&mut self, frame: &mut [u8], arrived_ns: u64) -> Result<(), SegmentError> {
+    fn pass(&mut self, from: End, frame: &mut [u8], arrived_ns: u64) -> Result<(), SegmentError> {
         self.number += 1;
         let counter_before = Facing::counter(frame);
-        self.record(arrived_ns, Direction::In, self.number, frame)?;
+        self.record(arrived_ns, (from, Direction::In), self.number, frame)?;
         let began_ns = self.now_ns();
-        let verdict = self.segment.process(frame, arrived_ns);
+        let passed = self.segment.process_from(from, frame, arrived_ns);
         let took_ns = self.now_ns() - began_ns;
         self.served.processing_ns += took_ns;
         self.served.longest_ns = self.served.longest_ns.max(took_ns);
-        self.facing.answered(frame, counter_before, arrived_ns);
-        let (socket, served) = (self.socket, &mut self.served);
-        self.outbox.post(verdict, frame, self.number, arrived_ns, |bytes| {
-            served.refused += u64::from(!socket.send(bytes)?);
+        let leaves = passed.leaves;
+        self.facing[leaves.index()].answered(frame, counter_before, arrived_ns);
+        let (socket, served) = (self.sockets.get(leaves.index()), &mut self.served);
+        self.outbox.post(passed, frame, self.number, arrived_ns, |bytes| {
+            served.refused += u64::from(!send(socket, bytes)?);
             Ok::<(), SegmentError>(())
         })?;
-        let copies = match verdict {
+        let copies = match passed.verdict {
             Verdict::Returned => 1,
             Verdict::Doubled => 2,
             _ => 0,
         };
         for _ in 0..copies {
-            self.record(arrived_ns, Direction::Out, self.number, frame)?;
+            self.record(arrived_ns, (leaves, Direction::Out), self.number, frame)?;
         }
         self.segment.settle(arrived_ns);
         self.settled_ns = arrived_ns;
@@ -182,8 +224,9 @@ impl<'a, W: Write> Service<'a, W> {
     fn let_devices_work(&mut self, now_ns: u64) -> Result<(), SegmentError> {
         self.settled_ns = self.settled_ns.max(now_ns);
         while let Some(waiting) = self.outbox.take_due(self.settled_ns) {
-            self.served.refused += u64::from(!self.socket.send(&waiting.bytes)?);
-            self.record(self.settled_ns, Direction::Out, waiting.number, &waiting.bytes)?;
+            let socket = self.sockets.get(waiting.leaves.index());
+            self.served.refused += u64::from(!send(socket, &waiting.bytes)?);
+            self.record(self.settled_ns, (waiting.leaves, Direction::Out), waiting.number, &waiting.bytes)?;
         }
         self.segment.settle(self.settled_ns);
         Ok(())
@@ -194,35 +237,41 @@ impl<'a, W: Write> Service<'a, W> {
         Duration::from_nanos(next_ns.saturating_sub(self.now_ns())).min(LONGEST_SLEEP)
     }
 
-    fn record(&mut self, time_ns: u64, direction: Direction, number: u64, bytes: &[u8]) -> Result<(), SegmentError> {
+    fn record(&mut self, time_ns: u64, way: (End, Direction), number: u64, bytes: &[u8]) -> Result<(), SegmentError> {
         match &mut self.recording {
-            Some(recording) => recording.write(time_ns, direction, number, bytes),
+            Some(recording) => recording.write(time_ns, way, number, bytes),
             None => Ok(()),
         }
     }
 
     /// Completes the recording. An interface that is gone, a second segment, or a master's second port is an error.
-    fn finish(mut self, state: LinkState) -> Result<Served, SegmentError> {
+    fn finish(mut self) -> Result<Served, SegmentError> {
         if let Some(recording) = &mut self.recording {
             recording.writer.flush().map_err(|source| recording.error(source))?;
         }
-        let fail = |kind, message: &str, remedy| {
-            let (action, interface) = ("continue to serve", self.socket.interface().into());
+        let fail = |number: usize, kind, message: &str, remedy| {
+            let interface = self.sockets.get(number).map_or("", PacketSocket::interface).into();
             let source = std::io::Error::new(kind, message.to_owned());
-            Err(SegmentError::Interface { action, interface, source, remedy })
+            Err(SegmentError::Interface { action: "continue to serve", interface, source, remedy })
         };
-        if state == LinkState::Gone {
-            return fail(ErrorKind::NotFound, "it was removed", "Create it again, then restart the segment");
+        if let Some(gone) = self.states.iter().position(|state| *state == LinkState::Gone) {
+            return fail(gone, ErrorKind::NotFound, "it was removed", "Create it again, then restart the segment");
         }
-        if self.facing.is_certain() {
+        if let Some(facing) = self.facing.iter().position(Facing::is_certain) {
             let message = "frames come back answered: a second segment is at the other end of the cable";
             let remedy = "End one of the two: a segment answers at one end, a master asks at the other";
-            return fail(ErrorKind::AddrInUse, message, remedy);
+            return fail(facing, ErrorKind::AddrInUse, message, remedy);
         }
         if self.is_second_port {
-            let message = "a master has its second port here: cable redundancy is not simulated";
-            return fail(ErrorKind::Unsupported, message, "Give the master one port, at the segment's interface");
+            let message = "a master has its second port here, at the only interface of the segment";
+            let remedy = "Give the segment a second interface, for the end of the ring: --interface A --interface B";
+            return fail(0, ErrorKind::Unsupported, message, remedy);
         }
         Ok(self.served)
     }
+}
+
+/// Sends a frame at the interface where it leaves. True unless it was refused.
+fn send(socket: Option<&PacketSocket>, bytes: &[u8]) -> Result<bool, SegmentError> {
+    socket.map_or(Ok(false), |socket| socket.send(bytes))
 }

@@ -12,4 +12,5 @@ mod commands;
 mod device_files;
 mod ethercrab_master;
 mod files;
+mod redundancy;
 mod scenarios;
