@@ -9,6 +9,8 @@ pub enum State {
     Init = 1,
     /// Mailbox; no process data.
     PreOp = 2,
+    /// Bootstrap: a mailbox of its own, for files alone. It is reached from INIT and left to INIT.
+    Boot = 3,
     /// Mailbox and inputs; outputs stay safe.
     SafeOp = 4,
     /// Mailbox, inputs and outputs.
@@ -16,24 +18,27 @@ pub enum State {
 }
 
 impl State {
-    /// From the low nibble of AL control; `None` for bootstrap and codes that mean nothing.
+    /// From the low nibble of AL control; `None` for codes that mean nothing.
     pub fn from_code(code: u16) -> Option<Self> {
         match code & 0x0F {
             1 => Some(State::Init),
             2 => Some(State::PreOp),
+            3 => Some(State::Boot),
             4 => Some(State::SafeOp),
             8 => Some(State::Op),
             _ => None,
         }
     }
 
-    /// The one above; `None` for the highest.
-    fn above(self) -> Option<Self> {
-        match self {
-            State::Init => Some(State::PreOp),
-            State::PreOp => Some(State::SafeOp),
-            State::SafeOp => Some(State::Op),
-            State::Op => None,
+    /// Does a step lead from here to there, and is it upwards? `None` where there is no such step.
+    fn climbs(self, to: Self) -> Option<bool> {
+        use State::*;
+        match (self, to) {
+            (Init, PreOp | Boot) | (PreOp, SafeOp) | (SafeOp, Op) => Some(true),
+            (Boot, PreOp) => None,
+            (from, Boot) if from != Boot => None,
+            (from, to) if to <= from => Some(false),
+            _ => None,
         }
     }
 }
@@ -47,6 +52,7 @@ pub enum AlCode {
     InvalidRequestedStateChange = 0x0011,
     UnknownRequestedState = 0x0012,
     BootstrapNotSupported = 0x0013,
+    InvalidBootMailboxConfiguration = 0x0015,
     InvalidMailboxConfiguration = 0x0016,
     SyncManagerWatchdog = 0x001B,
     InvalidOutputConfiguration = 0x001D,
@@ -89,30 +95,36 @@ impl Al {
 
     /// Falls to `state` (if above it) with the error flag: a watchdog, or a fault.
     pub fn fail(&mut self, state: State, code: u16) {
-        self.state = self.state.min(state);
+        if self.state.climbs(state) == Some(false) {
+            self.state = state;
+        }
         self.has_error = true;
         self.code = code;
     }
 
-    /// A write to AL control. `check(next)` says whether the device can enter the state above.
+    /// A write to AL control. `check(next)` says whether the device can enter a state above.
     ///
     /// A refused step keeps the state, sets the error flag and the code. While the flag stands, only an acknowledged
     /// request (bit 4) or one that leads downwards is heard.
     pub fn request(&mut self, control: u16, check: impl FnOnce(State) -> Result<(), u16>) {
         let acknowledged = control & ERROR != 0;
         let wanted = State::from_code(control);
-        if self.has_error && !acknowledged && wanted.is_none_or(|wanted| wanted >= self.state) {
+        if self.has_error
+            && !acknowledged
+            && wanted.is_none_or(|wanted| wanted == self.state || self.state.climbs(wanted) != Some(false))
+        {
             return;
         }
         if acknowledged {
             (self.has_error, self.code) = (false, 0);
         }
         let outcome = match wanted {
-            None if control & 0x0F == 3 => Err(AlCode::BootstrapNotSupported as u16),
             None => Err(AlCode::UnknownRequestedState as u16),
-            Some(wanted) if wanted <= self.state => Ok(wanted),
-            Some(wanted) if Some(wanted) == self.state.above() => check(wanted).map(|()| wanted),
-            Some(_) => Err(AlCode::InvalidRequestedStateChange as u16),
+            Some(wanted) => match self.state.climbs(wanted) {
+                Some(true) => check(wanted).map(|()| wanted),
+                Some(false) => Ok(wanted),
+                None => Err(AlCode::InvalidRequestedStateChange as u16),
+            },
         };
         match outcome {
             Ok(state) => *self = Self { state, has_error: false, code: 0 },
@@ -164,11 +176,38 @@ mod tests {
     }
 
     #[test]
-    fn bootstrap_and_nonsense_are_refused_by_their_own_codes() {
-        for (control, code) in [(3, 0x13), (7, 0x12), (0, 0x12)] {
+    fn nonsense_is_refused_by_its_own_code() {
+        for control in [7, 0] {
             let mut al = Al::default();
             al.request(control, yes);
-            assert_eq!((al.status(), al.code()), (0x11, code));
+            assert_eq!((al.status(), al.code()), (0x11, 0x12));
         }
+    }
+
+    #[test]
+    fn bootstrap_is_entered_from_init_and_left_to_init() {
+        for (from, to, code) in [
+            (1, 3, 0),
+            (2, 3, 0x11),
+            (4, 3, 0x11),
+            (8, 3, 0x11),
+            (3, 3, 0),
+            (3, 1, 0),
+            (3, 2, 0x11),
+            (3, 4, 0x11),
+            (3, 8, 0x11),
+        ] {
+            let mut al = Al { state: State::from_code(from).unwrap(), ..Al::default() };
+            al.request(to, yes);
+            let status = if code == 0 { to } else { from | 0x10 };
+            assert_eq!((al.status(), al.code()), (status, code), "{from} to {to}");
+        }
+        let mut al = Al { state: State::Boot, ..Al::default() };
+        al.fail(State::PreOp, 1);
+        assert_eq!(al.status(), 0x13, "PRE-OP is not below");
+        al.request(2, yes);
+        assert_eq!((al.status(), al.code()), (0x13, 1), "nor a way out of an error");
+        al.request(1, yes);
+        assert_eq!((al.status(), al.code()), (1, 0));
     }
 }

@@ -241,6 +241,30 @@ pub struct Identity {
     pub serial: u32,
 }
 
+/// A bootstrap mailbox: first byte and length, to the device and to the master (EEPROM words 0x14 to 0x17).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bootstrap {
+    /// Mailbox to the device.
+    pub out: (u16, u16),
+    /// Mailbox to the master.
+    pub inward: (u16, u16),
+}
+
+/// The bootstrap mailbox of a device without an ESI file: process data give up their place for longer packets.
+pub const BOOTSTRAP: Bootstrap = Bootstrap { out: (0x1000, 1024), inward: (0x1400, 1024) };
+
+impl Bootstrap {
+    /// A mailbox as bootstrap wants it, from the one of the other states; `None` for process data.
+    pub fn manager(&self, usual: &Manager) -> Option<Manager> {
+        let (start, size) = match usual.purpose {
+            Purpose::MailboxOut => self.out,
+            Purpose::MailboxIn => self.inward,
+            _ => return None,
+        };
+        Some(Manager { start, size, sizes: (size, size), ..usual.clone() })
+    }
+}
+
 /// CoE details: SDO, SDO information, PDO assign, PDO configuration, complete access (EEPROM category 30).
 pub const COE_DETAILS: u8 = 0x01 | 0x02 | COE_ASSIGN | COE_CONFIGURE | 0x20;
 /// The master may assign PDOs to sync managers.
@@ -339,6 +363,10 @@ pub struct Description {
     pub alias: u16,
     /// CoE in its mailbox: the details of EEPROM category 30.
     pub coe: Option<u8>,
+    /// FoE in its mailbox.
+    pub foe: bool,
+    /// Mailbox of the bootstrap state; `None` for a device without this state.
+    pub bootstrap: Option<Bootstrap>,
     /// Whether the device has a distributed clock.
     pub has_clock: bool,
     /// From the master, assigned or not.

@@ -5,8 +5,8 @@ mod assignment;
 mod bounds;
 
 use crate::description::{
-    own_managers, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE, COE_DETAILS,
-    MAILBOX_LENGTH, MOST_PIECES,
+    own_managers, Bootstrap, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE,
+    COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
 };
 use crate::error::{read_file, SegmentError};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, UTF_8};
@@ -68,6 +68,10 @@ pub struct Esi {
     pub managers: Vec<Manager>,
     /// CoE details of its mailbox: `None` without a word about mailboxes, `Some(None)` for one without CoE.
     pub coe: Option<Option<u8>>,
+    /// FoE in its mailbox.
+    pub foe: bool,
+    /// Mailbox of the bootstrap state, as `BootStrap` has it.
+    pub bootstrap: Option<Bootstrap>,
 }
 
 impl Esi {
@@ -89,6 +93,8 @@ impl Esi {
         };
         (description.rx, description.tx) = (self.rx, self.tx);
         description.coe = description.has_mailbox().then(|| self.coe.unwrap_or(Some(COE_DETAILS))).flatten();
+        description.foe = description.has_mailbox() && self.foe;
+        description.bootstrap = self.bootstrap.filter(|_| description.has_mailbox());
     }
 }
 
@@ -206,6 +212,8 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         assigned,
         managers,
         coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
+        foe: child(device, "Mailbox").is_some_and(|mailbox| child(mailbox, "FoE").is_some()),
+        bootstrap: child(device, "Eeprom").and_then(|eeprom| child(eeprom, "BootStrap")).map_or(Ok(None), bootstrap)?,
     })
 }
 
@@ -252,6 +260,19 @@ fn coe_details(coe: Node<'_, '_>) -> u8 {
     let attributes =
         [("SdoInfo", 0x02), ("PdoAssign", COE_ASSIGN), ("PdoConfig", COE_CONFIGURE), ("CompleteAccess", 0x20)];
     attributes.iter().filter(|(name, _)| is_set(coe, name)).fold(0x01, |details, (_, bit)| details | bit)
+}
+
+/// The EEPROM words 0x14 to 0x17: start and length of the mailbox to the device, then of the one to the master. All of
+/// them 0 say that there is none.
+fn bootstrap(node: Node<'_, '_>) -> Result<Option<Bootstrap>, Problem> {
+    let text = node.text().unwrap_or("").trim();
+    let words = u64::from_str_radix(text.get(..16).unwrap_or(""), 16).map_err(|_| {
+        let shown: String = text.chars().take(32).collect();
+        Problem::at(node, format!("BootStrap \"{shown}\" is not four words in hexadecimal, like 0010800080108000"))
+    })?;
+    let [a, b, c, d, e, f, g, h] = words.to_be_bytes();
+    let [start, size, other, most] = [[a, b], [c, d], [e, f], [g, h]].map(u16::from_le_bytes);
+    Ok((words != 0).then_some(Bootstrap { out: (start, size), inward: (other, most) }))
 }
 
 fn manager(node: Node<'_, '_>) -> Result<Manager, Problem> {

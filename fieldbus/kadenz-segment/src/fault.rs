@@ -50,8 +50,12 @@ pub struct Fault {
     pub byte: Option<usize>,
     /// AL status code, drive error code or emergency code.
     pub code: Option<u16>,
-    /// State that a device falls to or refuses: 1, 2, 4 or 8.
+    /// State that a device falls to or refuses: 1, 2, 3, 4 or 8.
     pub state: Option<u8>,
+    /// Packet of a file's transfer; 0 is the request.
+    pub packet: Option<u32>,
+    /// How often a packet is answered as busy.
+    pub times: Option<u32>,
     /// Clock error from then on, ppm.
     pub ppm: Option<f64>,
     /// Port of the device at which its cable breaks; absent: 0.
@@ -101,13 +105,17 @@ pub enum Kind {
     Emergency,
     /// The device sends an emergency in front of the reply to the request.
     EmergencyDuringRequest,
+    /// The device is busy with a packet of a file's transfer.
+    FoeBusy,
+    /// The device ends a file's transfer at a packet with an error.
+    FoeError,
     /// The checksum of the EEPROM is wrong.
     EepromChecksum,
     /// DL status of the device says that no port has a link, though frames pass.
     NoLink,
 }
 
-const KINDS: [(&str, Kind); 19] = [
+const KINDS: [(&str, Kind); 21] = [
     ("lose-frame", Kind::LoseFrame),
     ("lose-return", Kind::LoseReturn),
     ("double-frame", Kind::DoubleFrame),
@@ -125,6 +133,8 @@ const KINDS: [(&str, Kind); 19] = [
     ("mailbox-silent", Kind::MailboxSilent),
     ("emergency", Kind::Emergency),
     ("emergency-during-request", Kind::EmergencyDuringRequest),
+    ("foe-busy", Kind::FoeBusy),
+    ("foe-error", Kind::FoeError),
     ("eeprom-checksum", Kind::EepromChecksum),
     ("no-link", Kind::NoLink),
 ];
@@ -145,6 +155,8 @@ impl Kind {
             AlError | RefuseState => &["code", "state"],
             ClockDrift => &["ppm"],
             BreakCable => &["port", "after_ns"],
+            FoeBusy => &["packet", "times"],
+            FoeError => &["packet", "code"],
             DriveFault | Emergency | EmergencyDuringRequest => &["code"],
             _ => &[],
         }
@@ -159,6 +171,9 @@ impl Kind {
             ClockDrift if device.esc.clock.is_none() => Some(("distributed clock", "device with one")),
             MailboxSilent | Emergency | EmergencyDuringRequest if device.mailbox.is_none() => {
                 Some(("mailbox", "drive or analogue terminal"))
+            }
+            FoeBusy | FoeError if device.mailbox.as_ref().is_none_or(|mailbox| mailbox.foe.is_none()) => {
+                Some(("FoE", "device with it, for example a drive without an ESI file"))
             }
             _ => None,
         }
@@ -226,6 +241,8 @@ impl Fault {
             byte: None,
             code: None,
             state: None,
+            packet: None,
+            times: None,
             ppm: None,
             port: None,
             after_ns: None,
@@ -277,7 +294,7 @@ impl Fault {
         if self.kind.takes().iter().any(lacks) {
             return Some(format!("{} needs {}", self.kind.name(), self.kind.takes().join(" and ")));
         }
-        let states: &[u8] = if self.kind == Kind::RefuseState { &[2, 4, 8] } else { &[1, 2, 4, 8] };
+        let states: &[u8] = if self.kind == Kind::RefuseState { &[2, 3, 4, 8] } else { &[1, 2, 4, 8] };
         if let Some(state) = self.state.filter(|state| !states.contains(state)) {
             let states: Vec<String> = states.iter().map(u8::to_string).collect();
             return Some(format!("state = {state}, for {} state is {}", self.kind.name(), one_of(&states)));
@@ -300,6 +317,8 @@ impl Fault {
             ("byte", self.byte.is_some()),
             ("code", self.code.is_some()),
             ("state", self.state.is_some()),
+            ("packet", self.packet.is_some()),
+            ("times", self.times.is_some()),
             ("ppm", self.ppm.is_some()),
             ("port", self.port.is_some()),
             ("after_ns", self.after_ns.is_some()),

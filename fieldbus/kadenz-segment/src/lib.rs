@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A simulated EtherCAT segment that any master accepts: a ring of devices with faithful EtherCAT slave controllers,
-//! mailbox CoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
+//! mailboxes with CoE and FoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
 //! the link sends it back, and [`segment::Segment::settle`] lets the devices' applications work.
@@ -20,6 +20,7 @@ pub mod error;
 pub mod esc;
 pub mod esi;
 pub mod fault;
+pub mod foe;
 pub mod frame;
 pub mod happening;
 pub mod lead;

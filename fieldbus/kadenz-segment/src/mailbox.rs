@@ -8,12 +8,14 @@ use crate::coe::sdo::Server;
 use crate::coe::{information, Service};
 use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
+use crate::foe::{self, server};
 use std::collections::VecDeque;
 
 /// Length, station address, channel and priority, type and counter.
 const HEADER: usize = 6;
 const TYPE_ERROR: u8 = 0;
 const TYPE_COE: u8 = 3;
+const TYPE_FOE: u8 = 4;
 /// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
 const EMERGENCIES: usize = 16;
 /// Replies kept while nobody fetches them.
@@ -32,7 +34,7 @@ enum Refusal {
 /// A mailbox header and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Protocol: 3 is CoE.
+    /// Protocol: 3 is CoE, 4 is FoE.
     pub protocol: u8,
     /// 1 to 7; 0 does not count.
     pub counter: u8,
@@ -60,6 +62,8 @@ pub fn assemble(protocol: u8, counter: u8, body: &[u8]) -> Vec<u8> {
 pub struct Mailbox {
     server: Server,
     has_coe: bool,
+    /// FoE; None where the device has none.
+    pub foe: Option<server::Server>,
     replies: VecDeque<Vec<u8>>,
     emergencies: VecDeque<Emergency>,
     own_counter: u8,
@@ -70,7 +74,7 @@ pub struct Mailbox {
     last_read: Option<Vec<u8>>,
     /// A request has been taken whose reply has not been fetched.
     in_dialogue: bool,
-    /// SDO requests taken since power-on.
+    /// Requests taken since power-on, of any protocol.
     pub requests: u64,
     /// Fault: requests are taken and never answered.
     pub is_silent: bool,
@@ -79,9 +83,9 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox with or without CoE.
-    pub fn new(has_coe: bool) -> Self {
-        Self { has_coe, ..Self::default() }
+    /// A mailbox with or without CoE and FoE.
+    pub fn new(has_coe: bool, has_foe: bool) -> Self {
+        Self { has_coe, foe: has_foe.then(server::Server::default), ..Self::default() }
     }
 
     /// Queues an emergency. It waits for the end of a dialogue: masters take the next mailbox for their reply.
@@ -92,10 +96,14 @@ impl Mailbox {
         self.emergencies.push_back(emergency);
     }
 
-    /// Everything as after power-on.
+    /// Everything as after power-on, but the files.
     pub fn reset(&mut self) {
         let (has_coe, requests, is_silent) = (self.has_coe, self.requests, self.is_silent);
-        *self = Self { has_coe, requests, is_silent, ..Self::default() };
+        let mut foe = self.foe.take();
+        if let Some(foe) = &mut foe {
+            foe.reset();
+        }
+        *self = Self { has_coe, foe, requests, is_silent, ..Self::default() };
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -117,9 +125,9 @@ impl Mailbox {
             if let Some(request) = taken.filter(|request| !self.is_repetition(request)) {
                 self.requests += 1;
                 if !self.is_silent {
-                    // Room for CoE behind the mailbox header, with the size that the master gave it.
-                    let room = esc.manager(1).map_or(0, SyncManager::length).saturating_sub(HEADER);
-                    written = self.answer(&request, dictionary, room, state);
+                    // Room behind the mailbox headers, with the sizes that the master gave them.
+                    let room = |number| esc.manager(number).map_or(0, SyncManager::length).saturating_sub(HEADER);
+                    written = self.answer(&request, dictionary, [room(0), room(1)], state);
                     self.in_dialogue = !self.replies.is_empty();
                 }
             }
@@ -162,7 +170,7 @@ impl Mailbox {
             if esc.put_mailbox(1, reply) {
                 self.offered = self.replies.pop_front();
             }
-        } else if !self.in_dialogue && !self.server.is_busy() {
+        } else if !self.in_dialogue && !self.is_transferring() {
             if let Some(emergency) = self.emergencies.front().copied() {
                 let before = self.own_counter;
                 let bytes = self.wrap(emergency);
@@ -181,15 +189,52 @@ impl Mailbox {
         assemble(TYPE_COE, self.own_counter, &emergency.bytes())
     }
 
-    fn answer(&mut self, request: &[u8], dictionary: &mut Dictionary, room: usize, state: State) -> Option<Written> {
+    /// A transfer goes on with the master's next request.
+    fn is_transferring(&self) -> bool {
+        self.server.is_busy() || self.foe.as_ref().is_some_and(server::Server::is_busy)
+    }
+
+    /// Answers a request; `rooms` are the bytes behind the mailbox header, to the device and to the master.
+    fn answer(
+        &mut self,
+        request: &[u8],
+        dictionary: &mut Dictionary,
+        rooms: [usize; 2],
+        state: State,
+    ) -> Option<Written> {
         let Some(message) = parse(request) else {
             self.refuse(0, Refusal::InvalidSize);
             return None;
         };
-        if message.protocol != TYPE_COE || !self.has_coe {
-            self.refuse(message.counter, Refusal::UnsupportedProtocol);
-            return None;
+        let in_boot = state == State::Boot;
+        match message.protocol {
+            // Bootstrap is for files alone.
+            TYPE_COE if self.has_coe && !in_boot => return self.answer_coe(&message, dictionary, rooms[1], state),
+            TYPE_FOE if self.foe.is_some() => self.answer_foe(&message, rooms, in_boot),
+            _ => self.refuse(message.counter, Refusal::UnsupportedProtocol),
         }
+        None
+    }
+
+    fn answer_foe(&mut self, message: &Message<'_>, rooms: [usize; 2], in_boot: bool) {
+        if message.body.len() < foe::HEADER {
+            return self.refuse(message.counter, Refusal::SizeTooShort);
+        }
+        let [inward, outward] = rooms.map(|room| room.saturating_sub(foe::HEADER));
+        let passage = server::Passage { inward, outward, in_boot };
+        let answer = self.foe.as_mut().and_then(|server| server.answer(message.body, passage));
+        if let Some(body) = answer {
+            self.reply(assemble(TYPE_FOE, message.counter, &body));
+        }
+    }
+
+    fn answer_coe(
+        &mut self,
+        message: &Message<'_>,
+        dictionary: &mut Dictionary,
+        room: usize,
+        state: State,
+    ) -> Option<Written> {
         let Some(header) = message.body.first_chunk::<2>() else {
             self.refuse(message.counter, Refusal::SizeTooShort);
             return None;

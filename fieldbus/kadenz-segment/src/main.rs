@@ -6,7 +6,7 @@ use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::command::Command as Datagram;
 use kadenz_segment::device::channels::Place;
-use kadenz_segment::device::Function;
+use kadenz_segment::device::{Device, Function};
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
@@ -180,6 +180,9 @@ fn run(
     for kept in rights::give_up(priority.map_or(&[], |_| &[Still::LockMemory])) {
         let _ = writeln!(std::io::stderr(), "note: {kept}");
     }
+    for device in &segment.ring().devices {
+        check_files(device)?;
+    }
     signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
     say!("{} devices on {}; Ctrl-C ends", segment.ring().devices.len(), interfaces.join(" and "));
     let mut report = |event: &Event| {
@@ -198,6 +201,17 @@ fn run(
     );
     say!("processing without system calls: mean {mean:.2} us, longest {:.1} us", served.longest_ns as f64 / 1000.0);
     Ok(())
+}
+
+/// Tries a folder of files with the rights that are left: a master could not be told what is wrong.
+fn check_files(device: &Device) -> Result<(), SegmentError> {
+    let server = device.mailbox.as_ref().and_then(|mailbox| mailbox.foe.as_ref());
+    server.map_or(Ok(()), |server| server.files.check()).map_err(|source| SegmentError::File {
+        action: "keep files in",
+        path: server.and_then(|server| server.files.folder()).unwrap_or(Path::new("")).into(),
+        source,
+        remedy: "Let the user write there that the segment becomes: the caller of sudo, else nobody",
+    })
 }
 
 fn open_recording(path: PathBuf, interfaces: usize) -> Result<serve::Recording<BufWriter<File>>, SegmentError> {
@@ -230,7 +244,7 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
     }
     if let Some(path) = ring {
         let ring = Ring::new(&RingFile::read(path)?, path)?;
-        say!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<4} clock", "", "name", "type", "outputs", "inputs", "CoE");
+        say!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<8} clock", "", "name", "type", "outputs", "inputs", "mailbox");
         for (position, device) in ring.devices.iter().enumerate() {
             let description = &device.description;
             let what = match &device.function {
@@ -241,12 +255,17 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
                 }
             };
             say!(
-                "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<4} {}{what}",
+                "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<8} {}{what}",
                 device.name,
                 description.type_name,
                 description.output_length(),
                 description.input_length(),
-                if description.coe.is_some() { "yes" } else { "no" },
+                match (description.coe.is_some(), description.foe) {
+                    (true, true) => "CoE, FoE",
+                    (true, false) => "CoE",
+                    (false, true) => "FoE",
+                    (false, false) => "no",
+                },
                 device.esc.clock.as_ref().map_or("no".into(), |clock| format!("{:+.2} ppm", clock.ppm())),
             );
         }

@@ -2,7 +2,7 @@
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
 use crate::coe::object::Dictionary;
-use crate::description::{own_managers, Description, Identity, Pdo, Purpose, COE_DETAILS};
+use crate::description::{own_managers, Description, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
 use crate::device::channels::{self, Place};
 use crate::device::digital_input::{self, DigitalInput};
 use crate::device::digital_output::{self, DigitalOutput};
@@ -12,6 +12,7 @@ use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
+use crate::foe::files::{FileSettings, Files};
 use crate::lead::{Incoming, Outgoing};
 use crate::passage::{in_flight, CableChange, Passage, Visit};
 use crate::plant::{AxisInput, Inertias, Plant};
@@ -405,7 +406,26 @@ fn build(
     let function = |dictionary: &mut Dictionary| function(settings, &terminal, stamp_seed, dictionary);
     let mut device = Device::new(settings.name.clone(), description, clock, function);
     device.channels = terminal.channels;
+    if let Some(files) = &settings.files {
+        keep_files(&mut device, files, &file.folder).map_err(wrong)?;
+    }
     Ok(device)
+}
+
+/// Gives a device's files their settings. The error is (message, remedy): without FoE, or without the folder.
+fn keep_files(device: &mut Device, settings: &FileSettings, base: &Path) -> Result<(), (String, String)> {
+    let Some(server) = device.mailbox.as_mut().and_then(|mailbox| mailbox.foe.as_mut()) else {
+        let message = format!("`files`, but {} has no FoE", device.description.type_name);
+        return Err((message, "Remove the key, or name an ESI file whose Mailbox has FoE".into()));
+    };
+    server.files = Files::new(settings.clone(), base);
+    match server.files.folder() {
+        Some(folder) if !folder.is_dir() => {
+            let message = format!("files.folder {} is not a folder", folder.display());
+            Err((message, "Make it; a path in a ring file is relative to the ring file".into()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Channels of a terminal: where they are, and how many have stamps.
@@ -490,6 +510,8 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
         alias: settings.alias,
         coe: has_mailbox.then_some(COE_DETAILS),
+        foe: has_mailbox,
+        bootstrap: has_mailbox.then_some(BOOTSTRAP),
         has_clock: settings.distributed_clock,
         sync_managers: own_managers(has_mailbox, &rx, &tx),
         rx,

@@ -8,6 +8,7 @@ use crate::device::{Device, Function};
 use crate::error::SegmentError;
 use crate::esc::Arrival;
 use crate::fault::{Change, Fault, Kind, Now, Running};
+use crate::foe::server::Busy;
 use crate::frame::{datagrams, mark_returned, Datagram};
 use crate::happening::{Happening, What};
 use crate::passage::{CableChange, Visit};
@@ -443,6 +444,17 @@ fn apply(ring: &mut Ring, fault: &Fault, position: usize, change: Change, now_ns
                     Kind::MailboxSilent => mailbox.is_silent = begins,
                     Kind::EmergencyDuringRequest => mailbox.interrupting = begins.then_some(emergency),
                     _ => {}
+                }
+                if let Some(server) = &mut mailbox.foe {
+                    let packet = fault.packet.unwrap_or(0);
+                    match kind {
+                        Kind::FoeBusy => {
+                            let times = fault.times.unwrap_or(1);
+                            server.busy = begins.then_some(Busy { packet, times });
+                        }
+                        Kind::FoeError => server.abort = begins.then_some((packet, u32::from(code))),
+                        _ => {}
+                    }
                 }
             }
         }

@@ -5,6 +5,7 @@ use crate::device::analog::Signal;
 use crate::device::edge_clock::EdgeClockSettings;
 use crate::drive::settings::DriveSettings;
 use crate::error::{from_toml, read_text, SegmentError};
+use crate::foe::files::FileSettings;
 use crate::ranges;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -103,6 +104,8 @@ pub struct DeviceSettings {
     pub edge_clock: Option<EdgeClockSettings>,
     /// Signal at an analogue input.
     pub signal: Option<Signal>,
+    /// Files that a master reads and writes by FoE; absent: in memory, open to all.
+    pub files: Option<FileSettings>,
     /// Settings of a drive.
     pub drive: Option<DriveSettings>,
 }
@@ -224,6 +227,8 @@ kind = "drive"
 # clock_start_ns = 0
 # attached_to = "coupler"  # absent: the device before
 # port = 1                 # of that device: 1, 2 or 3
+# files = { folder = "images", password = 0x1234, space_bytes = 16777216, states = "any", writable = true, overwrite = true }
+#                          # of FoE; no folder: in memory. states: any, bootstrap, not-bootstrap
 [device.drive]
 counts_per_revolution = 1048576
 gear_ratio = [1, 1]        # turns of the motor, turns of the joint; read by 0x608F and 0x6091

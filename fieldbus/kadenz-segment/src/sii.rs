@@ -6,6 +6,7 @@ use crate::description::{Description, Pdo, Purpose};
 /// Bytes of the EEPROM: 2 KiB, or what the strings need.
 const SMALLEST: usize = 2048;
 const PROTOCOL_COE: u16 = 0x0004;
+const PROTOCOL_FOE: u16 = 0x0008;
 
 const CATEGORY_STRINGS: u16 = 10;
 const CATEGORY_GENERAL: u16 = 30;
@@ -104,9 +105,14 @@ fn fixed_words(device: &Description) -> Vec<u8> {
             put(word + 1, &mailbox.size.to_le_bytes());
         }
     }
-    if device.coe.is_some() {
-        put(0x1C, &PROTOCOL_COE.to_le_bytes());
+    if let Some(bootstrap) = device.bootstrap {
+        for (word, (start, size)) in [(0x14, bootstrap.out), (0x16, bootstrap.inward)] {
+            put(word, &start.to_le_bytes());
+            put(word + 1, &size.to_le_bytes());
+        }
     }
+    let protocols = if device.coe.is_some() { PROTOCOL_COE } else { 0 } | if device.foe { PROTOCOL_FOE } else { 0 };
+    put(0x1C, &protocols.to_le_bytes());
     put(0x3F, &1_u16.to_le_bytes());
     words[14] = crc8(&words[..14]);
     words
@@ -116,7 +122,7 @@ fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
     let name = strings.add(&device.type_name);
     let group = strings.add("kadenz");
     let mut general = vec![group, 0, name, name, 0];
-    general.extend([device.coe.unwrap_or(0), 0, 0, 0, 0, 0, 0]);
+    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), 0, 0, 0, 0, 0]);
     general.extend([0, 0, group, 0]);
     general.extend(0x1111_u16.to_le_bytes());
     general.resize(32, 0);
@@ -230,7 +236,7 @@ impl Sii {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::{own_managers, Identity, COE_DETAILS};
+    use crate::description::{own_managers, Identity, BOOTSTRAP, COE_DETAILS};
 
     fn sii() -> Sii {
         Sii::build(&Description {
@@ -238,6 +244,8 @@ mod tests {
             identity: Identity { vendor: 0x1234, product: 0x5678, revision: 9, serial: 10 },
             alias: 7,
             coe: Some(COE_DETAILS),
+            foe: true,
+            bootstrap: Some(BOOTSTRAP),
             has_clock: true,
             rx: Vec::new(),
             tx: Vec::new(),
@@ -260,6 +268,13 @@ mod tests {
         assert_eq!(crc8(&[]), 0xFF);
         assert_eq!(crc8(&[0]), 0xF3);
         assert_eq!(crc8(b"123456789"), 0xFB);
+    }
+
+    #[test]
+    fn the_mailboxes_of_bootstrap_and_the_protocols_stand_in_their_words() {
+        let sii = sii();
+        assert_eq!([0x14, 0x15, 0x16, 0x17].map(|word| sii.word(word)), [0x1000, 1024, 0x1400, 1024]);
+        assert_eq!(sii.word(0x1C), 0x0004 | 0x0008);
     }
 
     #[test]

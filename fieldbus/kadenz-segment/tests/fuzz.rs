@@ -13,6 +13,7 @@ use kadenz_segment::command::Command;
 use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
 use kadenz_segment::esi::{self, Choice};
 use kadenz_segment::fault::{Fault, FaultFile};
+use kadenz_segment::foe::files::{FileSettings, Files};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
 use kadenz_segment::link::in_process::InProcess;
 use kadenz_segment::random::Random;
@@ -21,7 +22,7 @@ use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use kadenz_segment::topology::End;
-use kadenz_segment::{mailbox, pcap};
+use kadenz_segment::{foe, mailbox, pcap};
 use proptest::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -76,6 +77,50 @@ proptest! {
     }
 
     #[test]
+    fn an_answer_to_any_file_message_fits_the_mailbox_and_no_transfer_outgrows_its_space(
+        seed in any::<u64>(), rooms in (0..200_usize, 0..200_usize), in_boot in any::<bool>()
+    ) {
+        let mut random = Random::new(seed);
+        let mut server = foe::server::Server::default();
+        server.files = Files::new(FileSettings { space_bytes: 1000, ..FileSettings::default() }, Path::new(""));
+        let passage = foe::server::Passage { inward: rooms.0, outward: rooms.1, in_boot };
+        for _ in 0..100 {
+            let request = random_foe(&mut random);
+            let answer = server.answer(&request, passage).unwrap_or_default();
+            prop_assert!(answer.len() <= foe::HEADER + rooms.1, "{:?} to {:?}", answer, request);
+        }
+        let kept = [&b"f"[..], b"g"].map(|name| server.files.read(name, 0, false).map_or(0, |data| data.len()));
+        prop_assert!(kept.iter().sum::<usize>() <= 1000);
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder_of_files(
+        names in prop::collection::vec(prop_oneof![
+            prop::collection::vec(any::<u8>(), 0..300),
+            "(\\.\\./|/|\\.|a|b|\0|\\\\|é){0,8}".prop_map(String::into_bytes),
+        ], 1..8)
+    ) {
+        let outer = std::env::temp_dir().join(format!("kadenz-fuzz-files-{}", std::process::id()));
+        let inner = outer.join("a");
+        std::fs::create_dir_all(&inner).unwrap();
+        let mut files = Files::new(FileSettings { folder: Some("a".into()), ..FileSettings::default() }, &outer);
+        let mut kept = 0;
+        for name in &names {
+            if let Ok((name, _)) = files.open(name, 0, false) {
+                files.store(name.clone(), name.clone().into_bytes()).unwrap();
+                kept += 1;
+            }
+            let read = files.read(name, 0, false);
+            prop_assert!(read.is_err() || read == Ok(name.clone()));
+        }
+        let list = |folder: &Path| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        let (outside, inside) = (list(&outer), list(&inner));
+        std::fs::remove_dir_all(&outer).unwrap();
+        prop_assert_eq!(outside, ["a"]);
+        prop_assert!(inside.len() <= kept && inside.iter().all(|name| !name.to_string_lossy().starts_with('.')));
+    }
+
+    #[test]
     fn any_text_is_an_esi_file_or_an_error(text in ".{0,400}") {
         let _ = esi::parse(&text, Choice::default());
     }
@@ -116,9 +161,10 @@ proptest! {
     #[test]
     fn any_fault_is_taken_or_refused_and_frames_still_pass(
         kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
-            "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link", "break-cable"]),
+            "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link", "break-cable",
+            "foe-busy", "foe-error"]),
         pairs in prop::collection::vec((prop::sample::select(vec!["cycle", "frame", "time_ms", "request", "count",
-            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "ppm", "port", "after_ns", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
+            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "packet", "times", "ppm", "port", "after_ns", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
     ) {
         let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let text = format!("{kind}@{}", pairs.join(","));
@@ -279,8 +325,26 @@ fn damaged(random: &mut Random) -> Vec<u8> {
     frame
 }
 
-/// A mailbox with a sensible header and a random CoE message.
+/// A file's message: any operation, packet numbers near those that are due, and names that exist, or lead elsewhere.
+fn random_foe(random: &mut Random) -> Vec<u8> {
+    let operation = random.bits() as u8 % 8;
+    let number = if random.bits() % 4 == 0 { random.bits() as u32 } else { random.bits() as u32 % 4 };
+    let name: &[u8] = [&b"f"[..], b"g", b"../f", b"a/b", b"", b".", b"f\0"][random.bits() as usize % 7];
+    let length = if random.bits() % 2 == 0 { 116 } else { random.bits() as usize % 117 };
+    let data: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
+    let mut bytes = vec![operation, 0];
+    bytes.extend(number.to_le_bytes());
+    bytes.extend(if matches!(operation, 1 | 2) { name } else { &data });
+    bytes
+}
+
+/// A mailbox with a sensible header and a random message of CoE or FoE.
 fn random_mailbox(random: &mut Random) -> Vec<u8> {
+    if random.bits() % 2 == 0 {
+        let mut bytes = mailbox::assemble(4, random.bits() as u8, &random_foe(random));
+        bytes.resize(128, 0);
+        return bytes;
+    }
     let length = random.bits() as usize % 126;
     let mut body: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
     if let Some(head) = body.first_chunk_mut::<6>() {

@@ -99,7 +99,7 @@ impl Device {
             al: Al::default(),
             pristine: dictionary.clone(),
             dictionary,
-            mailbox: description.has_mailbox().then(|| Mailbox::new(description.coe.is_some())),
+            mailbox: description.has_mailbox().then(|| Mailbox::new(description.coe.is_some(), description.foe)),
             description,
             function,
             channels: Vec::new(),
@@ -315,6 +315,17 @@ fn check(next: State, esc: &Esc, description: &Description, dictionary: &Diction
         is_configured(esc, number, manager, wanted..=wanted)
     };
     match next {
+        State::Boot => {
+            let bootstrap = description.bootstrap.ok_or(AlCode::BootstrapNotSupported)?;
+            let is_set = |number: usize, manager: &Manager| {
+                let expected = bootstrap.manager(manager);
+                expected.is_none_or(|expected| {
+                    let bytes = usize::from(expected.size);
+                    is_configured(esc, number, &expected, bytes..=bytes)
+                })
+            };
+            all(&is_set).map_err(|_| AlCode::InvalidBootMailboxConfiguration)
+        }
         State::PreOp => all(&|number, manager| {
             let (least, most) = manager.sizes;
             !is_mailbox(manager) || is_configured(esc, number, manager, usize::from(least)..=usize::from(most))

@@ -179,7 +179,7 @@ fn complete_access_writes_all_or_nothing() {
 fn other_protocols_and_short_mailboxes_are_refused_by_an_error_reply() {
     let mut master = in_pre_op();
     for (bytes, detail) in
-        [(vec![10, 0, 0, 0, 0, 0x14], 2), (vec![1, 0, 0, 0, 0, 0x23], 6), (vec![0xFF, 0xFF, 0, 0, 0, 0x33], 8)]
+        [(vec![10, 0, 0, 0, 0, 0x12], 2), (vec![1, 0, 0, 0, 0, 0x23], 6), (vec![0xFF, 0xFF, 0, 0, 0, 0x33], 8)]
     {
         let mut mailbox = bytes;
         mailbox.resize(128, 0);

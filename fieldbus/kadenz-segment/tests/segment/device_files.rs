@@ -217,12 +217,38 @@ fn a_device_without_coe_in_its_file_refuses_coe_and_one_without_pdo_assign_its_a
         master
     };
     let mut silent = with("<FoE/>");
-    assert_eq!(eeprom_words(&silent)[4], 0);
+    assert_eq!(eeprom_words(&silent)[4], 8, "FoE alone");
     assert_eq!(silent.coe(0, &[0, 0x20, 0x40, 0x18, 0x10, 1, 0, 0, 0, 0]), Some(vec![1, 0, 2, 0]), "unsupported");
     let mut fixed = with("<CoE SdoInfo=\"1\"/>");
     assert_eq!(fixed.upload(0, 0x1C12, 1, false), Sdo::Data(vec![0, 0x16]));
     assert_eq!(fixed.download(0, 0x1C12, 0, &[0], false), Sdo::Abort(0x0601_0002));
     assert_eq!(with("<CoE PdoAssign=\"1\"/>").download(0, 0x1C12, 0, &[0], false), Sdo::Data(vec![]));
+}
+
+#[test]
+fn files_and_bootstrap_are_as_the_file_says() {
+    let of = |mailbox: &str, more: &str| {
+        let body = coe("DefaultSize=\"128\"").replace("<CoE ", &format!("{mailbox}<CoE "));
+        let body = body + more + &pdo(0x1600, "Sm=\"2\"", &[(0x7000, 1, 16, "UINT")]);
+        file(&device(1, 1, &body))
+    };
+    let eeprom = |words: &str| format!("<Eeprom><ByteSize>2048</ByteSize><BootStrap>{words}</BootStrap></Eeprom>");
+    let mut full = master(&of("<FoE/>", &eeprom("0010000200140002")), &one("coupler", ""));
+    let sii = &full.link.segment().ring().devices[0].esc.sii;
+    assert_eq!([0x14, 0x15, 0x16, 0x17, 0x1C].map(|word| sii.word(word)), [0x1000, 512, 0x1400, 512, 4 | 8]);
+    assert_eq!(full.boot(0), (3, 0));
+    assert_eq!(full.foe_write(0, "f", 0, &[7; 500]), Ok(()), "one full packet and an empty one");
+    // Without FoE the mailbox refuses the protocol, in bootstrap as elsewhere; without words there is no bootstrap.
+    let mut none = master(&of("", &eeprom("0000000000000000")), &one("coupler", ""));
+    none.configure_managers(0);
+    assert_eq!(none.request(0, 2), (2, 0));
+    none.post_as(0, 4, &[1, 0, 0, 0, 0, 0, b'f']);
+    assert!(none.fetch(0).is_some_and(|reply| reply[5] & 0x0F == 0 && reply[6..10] == [1, 0, 2, 0]), "unsupported");
+    assert_eq!(none.boot(0), (0x11, 0x13));
+    let said = ring(&of("<FoE/>", &eeprom("0010")), &one("coupler", "")).err().unwrap();
+    assert!(said.contains("line 2: BootStrap \"0010\" is not four words in hexadecimal"), "{said}");
+    let said = ring(&of("", ""), &one("coupler", "files = {}")).err().unwrap();
+    assert!(said.contains("D1 has no FoE"), "{said}");
 }
 
 #[test]

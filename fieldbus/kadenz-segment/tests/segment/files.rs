@@ -135,7 +135,7 @@ fn nonsense_in_a_fault_file_is_answered_by_line_key_value_and_range() {
         ("kind = \"lose-frame\"\ncycle = 1\ncount = 0", &["line 5: fault.count = 0"]),
         ("kind = \"lose-frame\"\ncycle = 1\nppm = 3.0", &["line 2: lose-frame takes no ppm"]),
         ("kind = \"wrong-counter\"\ncycle = 1\ndelta = 0", &["delta = 0 leaves the working counter right"]),
-        ("kind = \"refuse-state\"\nframe = 1\ndevice = \"j0\"\ncode = 1\nstate = 1", &["state is 2, 4 or 8"]),
+        ("kind = \"refuse-state\"\nframe = 1\ndevice = \"j0\"\ncode = 1\nstate = 1", &["state is 2, 3, 4 or 8"]),
         (
             "kind = \"drive-fault\"\ncycle = 1\ndevice = \"coupler\"\ncode = 1",
             &["line 2: drive-fault: device \"coupler\" has no drive", "Name a drive"],

@@ -231,23 +231,38 @@ impl Master {
         assert_eq!(self.status(drive) & 0x6F, 0x27, "enabled; status {:#06x}", self.status(drive));
     }
 
-    /// Start and length of a device's mailbox; those of kadenz' own devices for a device without one.
-    fn mailbox(&self, device: usize, purpose: Purpose) -> (u16, usize) {
-        let managers = self.link.segment().ring().devices[device].description.managers();
+    /// Start and length of a device's mailbox as it is set up, else as the device wants it; those of kadenz' own devices
+    /// for a device without one.
+    pub fn mailbox(&self, device: usize, purpose: Purpose) -> (u16, usize) {
+        let device = &self.link.segment().ring().devices[device];
+        let managers = device.description.managers();
         let own = if purpose == Purpose::MailboxOut { MAILBOX_OUT } else { MAILBOX_IN };
-        let found = managers.iter().find(|manager| manager.purpose == purpose);
-        found.map_or((own, 128), |manager| (manager.start, manager.length.into()))
+        let Some(number) = managers.iter().position(|manager| manager.purpose == purpose) else { return (own, 128) };
+        match device.esc.manager(number).filter(|manager| manager.enabled()) {
+            Some(manager) => (manager.start() as u16, manager.length()),
+            None => (managers[number].start, managers[number].length.into()),
+        }
     }
 
     /// Sends a mailbox; the working counter.
     pub fn post(&mut self, device: usize, body: &[u8]) -> u16 {
+        self.post_as(device, 3, body)
+    }
+
+    /// Sends a mailbox of a protocol; the working counter.
+    pub fn post_as(&mut self, device: usize, protocol: u8, body: &[u8]) -> u16 {
         self.counter = self.counter % 7 + 1;
-        self.post_again(device, body)
+        self.post_as_again(device, protocol, body)
     }
 
     /// Sends a mailbox with the counter of the one before.
     pub fn post_again(&mut self, device: usize, body: &[u8]) -> u16 {
-        let mut bytes = mailbox::assemble(3, self.counter, body);
+        self.post_as_again(device, 3, body)
+    }
+
+    /// Sends a mailbox of a protocol with the counter of the one before.
+    pub fn post_as_again(&mut self, device: usize, protocol: u8, body: &[u8]) -> u16 {
+        let mut bytes = mailbox::assemble(protocol, self.counter, body);
         let (start, length) = self.mailbox(device, Purpose::MailboxOut);
         bytes.resize(length, 0);
         self.write(device, start, &bytes)
