@@ -5,6 +5,7 @@ use super::files::{Usage, MOST_FILES};
 use super::Refusal;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 impl From<io::Error> for Refusal {
@@ -70,11 +71,12 @@ fn part(folder: &Path) -> PathBuf {
     folder.join(format!(".kadenz-segment-{}.part", std::process::id()))
 }
 
-/// A file that was not there before: an old part is removed, a link in its place is not followed.
+/// A file that was not there before: an old part is removed, a link in its place is not followed. Others may read it at
+/// most, whatever the umask is.
 fn write_new(path: &Path, data: &[u8]) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    OpenOptions::new().write(true).create_new(true).open(path)?.write_all(data)
+    OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?.write_all(data)
 }

@@ -11,6 +11,7 @@ use kadenz_segment::register::{at, manager};
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::RingFile;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -239,6 +240,8 @@ fn a_folder_keeps_whole_files_for_the_next_start() {
     assert_eq!(master.foe(0, Operation::Write, 0, b"a.efw"), Some((4, 0, vec![])));
     assert_eq!(master.foe(0, Operation::Data, 1, &[9; 116]), Some((4, 1, vec![])));
     assert_eq!(outer.inside(), ["a.efw"], "half a file is in no folder");
+    let mode = std::fs::metadata(outer.0.join("images/a.efw")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o133, 0, "nobody else may change it: {mode:o}");
     let mut next = outer.master();
     assert_eq!(next.foe_read(0, "a.efw", 0), Ok(image(1000)));
     std::fs::write(outer.0.join("images/by-hand"), [7; 3]).unwrap();
