@@ -310,7 +310,7 @@ impl Fault {
     }
 
     /// Keys that not every kind takes, and whether they are given.
-    fn given(&self) -> [(&'static str, bool); 8] {
+    fn given(&self) -> [(&'static str, bool); 10] {
         [
             ("delay_us", self.delay_us.is_some()),
             ("delta", self.delta.is_some()),
