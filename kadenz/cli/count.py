@@ -36,7 +36,7 @@ _LIMIT_S = 1.0
     "begins",
     metavar="PLACE",
     multiple=True,
-    help="Begin of a span: a symbol, symbol+0x1c, or an address; may be repeated.",
+    help="Begin of a span: a symbol, symbol+0x1c, an address, main.c:120; may be repeated.",
 )
 @click.option(
     "--to", "ends", metavar="PLACE", multiple=True, help="End of the span of the same number."
@@ -90,6 +90,7 @@ def count(
     kadenz count firmware.elf --board stm32f4 --function pid_update \\
         --until shutdown --limit 2 --output runs/now
     kadenz count firmware.elf --board stm32f4 --from read_sensor --to write_output
+    kadenz count firmware.elf --board stm32f4 --from main.c:120 --to main.c:140
     """
     from kadenz.cli.measuring import stoppable
     from kadenz.cli.run_request import lab_defaults, run_name

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 
+from kadenz.counting.source_lines import SourceLines, listed
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 
@@ -90,7 +91,10 @@ class Functions:
         return spans
 
     def address(self, text: str, option: str) -> int:
-        """The address of an instruction: a symbol, `symbol+0x1c`, or a number."""
+        """The address of an instruction: a symbol, `symbol+0x1c`, a number, or a line of a
+        source, `main.c:120`."""
+        if text not in self._names and self._lines.is_line(text):
+            return self._lines.address(text, option)
         match = _PLACE.fullmatch(text)
         if match is not None:
             inside = self._single(match["symbol"], option)
@@ -110,6 +114,10 @@ class Functions:
         """Without labels of assembly and of linker scripts."""
         known = {(symbol.address, symbol.name) for symbol in self._elf.symbols}
         return [each for each in self._all if (each.address, each.name) in known]
+
+    @cached_property
+    def _lines(self) -> SourceLines:
+        return SourceLines(self._elf)
 
     @cached_property
     def _names(self) -> Counter[str]:
@@ -135,7 +143,7 @@ class Functions:
             addresses = [f"{address:#010x}" for address in places]
             raise UsageError(
                 f"{option} {text}: {self._elf.path} has {len(places)} functions of this name, at "
-                f"{_listed(addresses)}",
+                f"{listed(addresses)}",
                 remedy=f"Name its address: {option} {addresses[0]}",
             )
         return next(iter(places.values()))
@@ -153,7 +161,7 @@ class Functions:
             places = [f"{s.address:#x} to {s.address + s.size:#x}" for s in code if s.size]
             raise UsageError(
                 f"{option} {text}: {self._elf.path} has no code there",
-                remedy=f"Its code: {_listed(places)}",
+                remedy=f"Its code: {listed(places)}",
             )
         return address
 
@@ -200,22 +208,15 @@ class Functions:
         pieces = [name for name in names if name.startswith(f"{text}.") and _PIECE.search(name)]
         if pieces:
             return UsageError(
-                f"{option} {text}: {self._elf.path} has only pieces of it: {_listed(pieces)}",
+                f"{option} {text}: {self._elf.path} has only pieces of it: {listed(pieces)}",
                 remedy=f"The rest is inlined into its callers. Name a piece, {option} "
                 f"'{pieces[0]}', or compile it with __attribute__((noinline))",
             )
         near = get_close_matches(text, names, _SHOWN, 0.6)
         near = near or [name for name in names if text.strip("*?").lower() in name.lower()]
-        remedy = f"Did you mean {_listed(near)}?" if near else "List them with nm."
+        remedy = f"Did you mean {listed(near)}?" if near else "List them with nm."
         return UsageError(
             f"{option} {text}: no such function in {self._elf.path}",
             remedy=f"{remedy} A function that is inlined everywhere has no symbol: compile it with "
             "__attribute__((noinline))",
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    """ "a, b and 3 more"."""
-    names = list(names)
-    more = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")

@@ -29,6 +29,7 @@ _TRANSPARENT = {
     "DW_TAG_volatile_type",
     "DW_TAG_array_type",
 }
+_REMOVED = 1  # addresses up to here
 _OP_ADDR = 0x03  # DWARF 5, 7.7.1
 _ROOT, _BUILD = "/kadenz", "/kadenz-build"  # of suite/places.cmake
 
@@ -126,6 +127,57 @@ class DebugInfo:
     def _lined(self) -> list[_Unit]:
         """The compile units with their code: each record of a run asks for its lines."""
         return [_Unit(unit.cu_offset, tuple(self._ranges(unit))) for unit in self._units()]
+
+    @_whole
+    def sources(self) -> set[Path]:
+        """All files that line tables name; none without debug information."""
+        return {file for _, files, _ in self._programs() for file in files.values()}
+
+    @_whole
+    def statements(self, source: Path) -> dict[int, list[int]]:
+        """The addresses at which statements of a source begin, by line. A file that is compiled
+        several times, or included, has those of each time.
+
+        Without functions that the linker removed: it leaves their lines at address 0 or 1.
+        """
+        lines: dict[int, list[int]] = {}
+        for _, files, program in self._programs():
+            numbers = {number for number, file in files.items() if file == source}
+            sequence: list[Any] = []
+            for entry in program.get_entries() if numbers else ():
+                if entry.state is None:
+                    continue
+                sequence.append(entry.state)
+                if entry.state.end_sequence:
+                    if sequence[0].address > _REMOVED:
+                        for state in sequence[:-1]:
+                            if state.is_stmt and state.file in numbers:
+                                lines.setdefault(state.line, []).append(state.address)
+                    sequence = []
+        return lines
+
+    @_whole
+    def inlined_at(self, addresses: Collection[int]) -> dict[int, tuple[int, ...]]:
+        """The copies of inlined functions that each address is in, outermost first: the places of
+        their entries."""
+        inside: dict[int, list[int]] = {address: [] for address in addresses}
+        for unit in self._lined:
+            near = [a for a in inside if any(begin <= a < end for begin, end in unit.ranges)]
+            for die in self._dwarf.get_CU_at(unit.offset).iter_DIEs() if near else ():
+                if die.tag != "DW_TAG_inlined_subroutine":
+                    continue
+                for begin, end in self._ranges_of(die):
+                    for address in near:
+                        if begin <= address < end:
+                            inside[address].append(die.offset)
+        return {address: tuple(copies) for address, copies in inside.items()}
+
+    def _programs(self) -> Iterator[tuple[Any, dict[int, Path], Any]]:
+        """Units that have a line program, with its files by number."""
+        for unit in self._units():
+            program = self._dwarf.line_program_for_CU(unit)
+            if program is not None:
+                yield unit, _line_files(unit, program), program
 
     def _table(self, unit: _Unit) -> _Lines:
         if unit.offset not in self._tables:
@@ -249,11 +301,16 @@ class DebugInfo:
         return source
 
     def _ranges(self, unit: Any) -> Iterator[tuple[int, int]]:
-        die = unit.get_top_DIE()
+        return self._ranges_of(unit.get_top_DIE())
+
+    def _ranges_of(self, die: Any) -> Iterator[tuple[int, int]]:
+        """The code of an entry. The base of a list is that of its unit."""
+        unit, top = die.cu, die.cu.get_top_DIE()
         low, high = (die.attributes.get(f"DW_AT_{end}_pc") for end in ("low", "high"))
-        base = low.value if low is not None else 0
+        first = top.attributes.get("DW_AT_low_pc")
+        base = first.value if first is not None else 0
         if low is not None and high is not None:
-            yield base, _end(low, high)
+            yield low.value, _end(low, high)
         if "DW_AT_ranges" not in die.attributes:
             return
         lists = self._dwarf.range_lists()

@@ -112,7 +112,9 @@ def _table(
 ) -> list[str]:
     if not points:
         return []
-    heads = ["", "before → after", "change", "bytes of code", "where", ""]
+    counted = all(point[0].bench.startswith(_COUNTED) for point in points)
+    first = "function" if counted else "benchmark"
+    heads = [first, "before → after", "change", "bytes of code", "where", ""]
     rows = [list(_row(point, compared, outcomes)) for point in points]
     used = [i for i, head in enumerate(heads) if i == 0 or any(row[i] for row in rows)]
     table = [[row[i] for i in used] for row in ([heads[i] for i in range(len(heads))], *rows)]

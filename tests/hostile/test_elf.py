@@ -64,6 +64,9 @@ def ask(file: Path) -> None:
         debug.source_at(address)
         debug.source_of_data(address)
     debug.lines(code)
+    for source in sorted(debug.sources())[:1]:
+        debug.statements(source)
+    debug.inlined_at(code)
     debug.type_sizes({"outer_t", "inner", "nothing"})
     debug.member("outer_t", "before")
     debug.member("inner", "name")
