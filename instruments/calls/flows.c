@@ -39,7 +39,7 @@ struct view {
     struct parts parts;
 };
 
-/* What is kept of a function: views by the order of their calls, and the longest. */
+/* The views of a function by the order of their calls, and the longest. */
 struct kept {
     GHashTable *lengths; /* instructions */
     uint64_t most;
@@ -244,7 +244,7 @@ void kdz_flow_end(struct kdz_flow *flow, struct kdz_flow *around)
     g_ptr_array_add(spare, flow);
 }
 
-/* ---- what is kept ----------------------------------------------------------------------------
+/* ---- kept views -------------------------------------------------------------------------------
  */
 static struct view *new_view(const struct kdz_flow *flow, uint32_t function, uint64_t sample)
 {

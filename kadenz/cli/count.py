@@ -15,6 +15,7 @@ from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 if TYPE_CHECKING:
     from kadenz.analysis import RunResult
     from kadenz.counting.firmware import Execution
+    from kadenz.counting.functions import Function, Functions
     from kadenz.counting.recording import CountedRun
     from kadenz.report.count import CallFacts
 
@@ -30,6 +31,12 @@ _LIMIT_S = 1.0
     metavar="NAME",
     multiple=True,
     help="A function: its symbol, with wildcards ('can_*'), or its address, 0x…; may be repeated.",
+)
+@click.option(
+    "--functions-from",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Functions that another runner timed, by the names in its output.",
 )
 @click.option(
     "--from",
@@ -65,6 +72,7 @@ def count(
     image: Path,
     board: str,
     functions: Sequence[str],
+    functions_from: Path | None,
     begins: Sequence[str],
     ends: Sequence[str],
     until: str | None,
@@ -104,6 +112,8 @@ def count(
     checked = firmware(image, board)
     known = Functions(checked.elf)
     chosen = [*known.chosen(functions), *known.spans(begins, ends)]
+    if functions_from is not None:
+        chosen += _timed(known, functions_from, board, chosen)
     if not chosen:
         raise UsageError(
             f"{image}: nothing to count",
@@ -125,6 +135,24 @@ def count(
         counted = record(checked, chosen, execution, output, run)
     result = _shown(counted, execution, as_json=as_json)
     return _exit_code(result, execution)
+
+
+def _timed(known: Functions, file: Path, board: str, chosen: Sequence[Function]) -> list[Function]:
+    """The functions of a runner's output that are not chosen yet. Says which format it has, and
+    which names are no functions."""
+    from kadenz.counting.runner_names import read_names
+
+    output = read_names(file)
+    timed, missing = known.timed(output, board)
+    count = len(output.timed) - len(missing)
+    click.echo(
+        f"{file}: output of {output.format}: {count} of {len(output.timed)} names are functions",
+        err=True,
+    )
+    for name in missing:
+        click.echo(f"not counted: {name}: no function has this name; it may be inlined", err=True)
+    addresses = {function.address for function in chosen if not function.is_span}
+    return [function for function in timed if function.address not in addresses]
 
 
 def _progress(image: Path) -> Any:

@@ -11,9 +11,11 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 
+from kadenz.counting.runner_names import RunnerOutput
 from kadenz.counting.source_lines import SourceLines, listed
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.images.demangled import demangled, without_arguments
 
 MOST = 4096  # functions of one call
 _SHOWN = 6  # names or addresses in a message
@@ -71,6 +73,34 @@ class Functions:
                 remedy="Name fewer, or a narrower pattern",
             )
         return [self._with_pieces(function) for function in by_address.values()]
+
+    def timed(self, output: RunnerOutput, board: str) -> tuple[list[Function], list[str]]:
+        """The functions that a runner timed, and its names that stand for none of the image."""
+        symbols = [each.name for each in self._declared]
+        plain = [without_arguments(name) for name in demangled(symbols, board)]
+        functions: dict[int, Function] = {}
+        missing = []
+        for timed in output.timed:
+            matching: list[Function] = []
+            for wanted in timed.functions:
+                matching = matching or [
+                    each
+                    for each, name in zip(self._declared, plain, strict=True)
+                    if wanted in (each.name, name) or name.endswith(f"::{wanted}")
+                ]
+            for each in matching:
+                function = replace(self._distinct(each), named=False)
+                functions.setdefault(each.address, self._with_pieces(function))
+            if not matching:
+                missing.append(timed.name)
+        if not functions:
+            raise UsageError(
+                f"--functions-from: no name of {output.format} is a function of {self._elf.path}: "
+                f"{listed(missing)}",
+                remedy="They may be inlined, or closures: name the functions inside with "
+                "--function, or compile them with __attribute__((noinline)), #[inline(never)]",
+            )
+        return list(functions.values()), missing
 
     def spans(self, begins: Sequence[str], ends: Sequence[str]) -> list[Function]:
         """A span for each pair of places. UsageError for one without a partner, or of one place."""

@@ -111,7 +111,7 @@ def _bytes(section: Section) -> range:
 
 
 def _near(line: int, code: Iterable[int]) -> str:
-    """ "118 and 121"."""
+    """The lines with code around a line: "118 and 121"."""
     known = sorted(code)
     place = bisect(known, line)
     return " and ".join(map(str, known[max(place - 1, 0) : place + 1]))

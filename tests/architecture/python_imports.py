@@ -112,6 +112,7 @@ ARROWS: dict[str, set[str]] = {
         "store",
         "config",
         "elf",
+        "regular_files",
         "errors",
     },
     # The periods of a program that knows nothing of kadenz, from the scheduler's events.

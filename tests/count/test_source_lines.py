@@ -137,7 +137,7 @@ def test_a_line_that_the_linker_removed_has_no_code(machine: Machine, tmp_path: 
     assert f"next to it: {line('third')} and " in error.remedy
 
 
-def test_mistakes_are_answered_with_what_is_there(tmp_path: Path) -> None:
+def test_mistakes_are_answered_with_the_nearest(tmp_path: Path) -> None:
     elf = build(ARM, tmp_path)
     error = refused(elf, "mian.c:7")
     assert "has no source called mian.c" in error.message and "main.c" in error.remedy
