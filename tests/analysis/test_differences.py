@@ -85,6 +85,7 @@ def record() -> m.RecordEntry:
         deadline=m.DeadlineEntry(quantity="1ms", origin="campaign"), duration_s=1.0,
         value=m.ValueEntry(key="k", measured="now", stored=False), declared="span",
         raised=m.RaisedEntry(by="t", resolution=2, step=1, exact=True),
+        code_bytes=96,
     )  # fmt: skip
 
 
