@@ -199,8 +199,11 @@ def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
     judged = judge(recording.observed, recording.selection, asked.periods, asked.deadlines)
     if judged:
         return judged
-    if not recording.observed.events:
-        raise TargetFailed("the recording has no event", remedy="trace-cmd record -e sched …")
+    if not recording.observed.has_wakes:
+        raise TargetFailed(
+            "the recording has no event sched_waking or sched_wakeup: no release is known",
+            remedy="trace-cmd record -C mono -e sched -e irq -e syscalls PROGRAM",
+        )
     seen = recording.selection.seen(recording.observed)
     names = f"; its threads: {', '.join(seen[:12])}" if seen else ""
     more = f" and {len(seen) - 12:,} more" if len(seen) > 12 else ""

@@ -121,7 +121,7 @@ class Observed:
     first: int = 0
     last: int = 0
     has_calls: bool = False
-    has_interrupts: bool = False
+    has_wakes: bool = False
     cpus: int = 0
 
     @property
@@ -203,6 +203,7 @@ class Observer:
             thread.state, thread.stint, thread.slept, thread.call = "unknown", None, None, ""
 
     def _wake(self, event: Wake, here: Processor) -> None:
+        self.seen.has_wakes = True
         thread = self._thread(event.pid)
         thread.name = event.name
         if thread.state == "ready":

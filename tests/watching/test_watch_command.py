@@ -17,7 +17,7 @@ from kadenz.errors import ToolMissing
 from kadenz.store import read_run
 from kadenz.watching.live import Wanted, record
 from tests.forked import kadenz
-from tests.watching.scenario import PERIOD, Scenario, periodic
+from tests.watching.scenario import LOW, PERIOD, Scenario, periodic
 from tests.watching.test_jobs import lock_held, nothing, preempted
 
 Result = subprocess.CompletedProcess[str]
@@ -121,9 +121,17 @@ def test_no_real_time_thread_is_said_with_those_that_are_there(watch: Watch) -> 
     assert "no such thread was woken and slept" in result.stderr
     assert result.returncode == 1
     scenario = Scenario()
-    scenario.switch(0, 0, 99, 0)
+    scenario.wake(-5, 0, 0, LOW)
+    scenario.switch(0, 0, LOW, 0)
     result = watch(scenario)
     assert "no real-time thread" in result.stderr and "low" in result.stderr
+
+
+def test_a_recording_without_wake_ups_is_refused(watch: Watch) -> None:
+    scenario = Scenario()
+    scenario.switch(0, 0, LOW, 0)
+    result = watch(scenario)
+    assert result.returncode == 1 and "no release is known" in result.stderr
 
 
 def test_a_thread_of_any_policy_is_watched_by_name(watch: Watch) -> None:
