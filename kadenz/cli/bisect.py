@@ -198,7 +198,7 @@ def _write(judge: Judge, answer: Answer | None) -> None:
 def _sentences(judge: Judge, answer: Answer | None) -> list[str]:
     """A colour, the answer, and what to know about it."""
     if answer is None:
-        return ["yellow", "stopped: the same call takes these steps from the store"]
+        return ["yellow", "stopped: the same call without --fresh takes these steps from the store"]
     if answer.before is None:
         return ["red", "none of them could be judged", _MORE]
     before = judge.steps[answer.before]

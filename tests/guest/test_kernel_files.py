@@ -253,6 +253,13 @@ def test_a_pattern_names_the_kernels_of_a_folder_and_not_what_is_beside(tmp_path
         files_of(f"{tmp_path}/z*")
 
 
+def test_a_lab_names_kernels_in_its_folder() -> None:
+    (option,) = GuestChoice.options
+    assert option.notation is not None
+    value = option.notation.parse("kernel=6.12,./bzImage,k/*", Path("/lab"))
+    assert value.keys == {"kernel": ("6.12", "/lab/bzImage", "/lab/k/*")}
+
+
 def test_a_campaign_names_kernels_beside_its_file(tmp_path: Path) -> None:
     (tmp_path / "kernels").mkdir()
     file = write(tmp_path / "kernels", "bzImage", bzimage(settings=config()))
