@@ -230,7 +230,7 @@ def _moved(before: Step, after: Step, *, named: bool) -> str:
     changed = []
     for check in after.checks:
         then = earlier.get(_key(check))
-        if then is not None and then.outcome == check.outcome:
+        if check.outcome == (then.outcome if then is not None else "pass"):  # of the baseline
             continue
         figure = _figure(check, named=named)
         if then is not None and check.kind != "baseline":
