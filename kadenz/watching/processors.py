@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kadenz.ftrace import Who
 from kadenz.watching.events import Enter, Happening, Leave, Loss, Switch
 
-KEPT = 1 << 15  # spans of each processor that are kept: what is asked for lies close behind
+KEPT = 1 << 15  # spans of each processor that are kept: those that a job asks for are close behind
 IDLE = Who("idle", "", 0)
 UNKNOWN = Who("unknown", "", 0)
 LOST = Who("lost", "", 0)

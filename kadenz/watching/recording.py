@@ -186,7 +186,7 @@ def _events(judged: Sequence[Judged]) -> list[EventEntry]:
 
 
 def _plain(text: str) -> str:
-    """Names of threads may hold what stands for a number."""
+    """Names of threads may have braces, which are places of numbers here."""
     return text.replace("{", "(").replace("}", ")")
 
 

@@ -203,7 +203,7 @@ fn run(
     Ok(())
 }
 
-/// Tries a folder of files with the rights that are left: a master could not be told what is wrong.
+/// Tries a folder of files with the rights that are left: a master would not see what is wrong.
 fn check_files(device: &Device) -> Result<(), SegmentError> {
     let server = device.mailbox.as_ref().and_then(|mailbox| mailbox.foe.as_ref());
     server.map_or(Ok(()), |server| server.files.check()).map_err(|source| SegmentError::File {

@@ -130,7 +130,7 @@ fn positions_count_from_the_end_at_which_the_frame_came_in() {
 }
 
 #[test]
-fn links_loops_and_lost_links_are_told_at_both_ends_of_the_break() {
+fn both_ends_of_the_break_have_links_loops_and_lost_links() {
     for broken in 0..=DEVICES {
         let mut master = ring(&[format!("break-cable@cycle=1,count=1,{}", cable(broken))]);
         cycle(&mut master);
