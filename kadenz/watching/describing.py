@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from kadenz.config.manifest import Warning  # noqa: A004
@@ -11,7 +12,7 @@ from kadenz.watching.events import REAL_TIME
 from kadenz.watching.jobs import Watched
 from kadenz.watching.judging import Judged
 from kadenz.watching.overhead import Overhead
-from kadenz.watching.threads import Observed
+from kadenz.watching.threads import Gap, Observed
 
 _PARTS = 4  # of the longest job that are named
 
@@ -78,6 +79,11 @@ def cost_of_job(of: Judged, cost: Overhead) -> str:
     return f"{of.label}: {middle:,} events in a median job, {spent:,.1f} µs of its response"
 
 
+def _most(gaps: Sequence[Gap]) -> str:
+    """The thread that most switches are missing of."""
+    return Counter(gap.missing for gap in gaps).most_common(1)[0][0]
+
+
 def warnings(
     observed: Observed, judged: Sequence[Judged], lacking: Sequence[str], full: str
 ) -> list[Warning]:
@@ -96,6 +102,16 @@ def warnings(
                 remedy="Watch with less load, or name fewer events to trace-cmd",
             )
         )
+    remarks += [
+        Warning(
+            code="switches-missing",
+            message=f"{each.label}: the kernel did not record {len(gaps):,} switch"
+            f"{'es' if len(gaps) > 1 else ''}, most from {_most(gaps)}: jobs of this thread that "
+            "they touch are not judged",
+        )
+        for each in judged
+        if (gaps := observed.threads[each.thread.pid].gaps)
+    ]
     if lacking:
         remarks.append(
             Warning(

@@ -7,6 +7,7 @@ the thread sleeps there again. A sleep elsewhere is a wait inside the job.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -68,6 +69,25 @@ class Job:
         return self.end - self.release
 
 
+class Gaps:
+    """When a thread was not seen, ns."""
+
+    def __init__(self, gaps: Sequence[Gap]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        for gap in sorted(gaps, key=lambda each: each.begin):
+            if self._ends and gap.begin <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], gap.end)
+            else:
+                self._begins.append(gap.begin)
+                self._ends.append(gap.end)
+
+    def touch(self, begin: int, end: int) -> bool:
+        """Whether one of them touches [begin, end)."""
+        behind = bisect_right(self._ends, begin)
+        return behind < len(self._ends) and self._begins[behind] < end
+
+
 class Release(NamedTuple):
     """How a thread is released: where it sleeps, and what wakes it there."""
 
@@ -102,7 +122,7 @@ def watched(thread: Thread, observed: Observed, given_period: float | None = Non
     releases = _by_release(thread.stints, observed.has_calls)
     release, period, why = _release_of(releases, len(thread.stints))
     grouped = _grouped(thread.stints, release, observed.has_calls)
-    gaps = observed.gaps
+    gaps = Gaps([*observed.gaps, *thread.gaps])
     jobs = [job for stints in grouped if (job := _job(stints, release, observed, gaps))]
     result = Watched(
         pid=thread.pid,
@@ -193,13 +213,11 @@ def _grouped(stints: Sequence[Stint], release: Release, has_calls: bool) -> list
     return grouped
 
 
-def _job(
-    stints: Sequence[Stint], release: Release, observed: Observed, gaps: Sequence[Gap]
-) -> Job | None:
+def _job(stints: Sequence[Stint], release: Release, observed: Observed, gaps: Gaps) -> Job | None:
     """None if its end was not seen, or a gap touches it."""
     first, last = stints[0], stints[-1]
     whole = not last.ended and (not observed.has_calls or last.next_place == release.place)
-    if not whole or _touched(gaps, first.wake, last.end):
+    if not whole or gaps.touch(first.wake, last.end):
         return None
     shares: Shares = {}
     interrupts: Shares = {}
@@ -233,13 +251,7 @@ def _job(
     )
 
 
-def _touched(gaps: Sequence[Gap], begin: int, end: int) -> bool:
-    return any(gap.begin < end and begin < gap.end for gap in gaps)
-
-
-def _numbered(
-    of: Watched, wakes: npt.NDArray[np.int64], period: float, gaps: Sequence[Gap]
-) -> Watched:
+def _numbered(of: Watched, wakes: npt.NDArray[np.int64], period: float, gaps: Gaps) -> Watched:
     """Gives each job its cycle. Cycles in a gap are not measured; the others without a release are
     missed."""
     cycles = release_cycles(wakes, period)
@@ -250,7 +262,7 @@ def _numbered(
     for i, wake in enumerate(wakes.tolist()):
         if i:
             lacking = int(cycles[i] - cycles[i - 1]) - 1
-            if lacking and _touched(gaps, int(wakes[i - 1]), wake):
+            if lacking and gaps.touch(int(wakes[i - 1]), wake):
                 unknown += lacking
             else:
                 missed += lacking

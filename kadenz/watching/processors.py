@@ -43,6 +43,11 @@ class Processor:
         """Who has it now."""
         return self.interrupts[-1] if self.interrupts else self.thread
 
+    def is_behind(self, event: Happening) -> bool:
+        """Whether another thread has it than the last switch said: the next one is missing."""
+        known = self.thread.kind != "unknown" and not isinstance(event, Loss)
+        return known and self.thread.number != event.current
+
     def advance(self, at: int, who: Who | None = None) -> None:
         """Ends the span of who has it now."""
         if at > self.at:
@@ -86,6 +91,9 @@ class Processors:
             here.advance(event.at, LOST)
             here.thread, here.interrupts = UNKNOWN, []
             return here
+        if here.is_behind(event):
+            here.advance(event.at, UNKNOWN)
+            here.thread, here.priority, here.interrupts = UNKNOWN, 0, []
         if here.thread.kind == "unknown":  # since the trace or the gap: its switch was not seen
             name = event.previous_name if isinstance(event, Switch) else ""
             here.thread = thread(event.current, name)

@@ -139,7 +139,7 @@ def _record(
         declared=quantity.nature if periodic else "span",
         duration_s=source.duration_s,
     )
-    return entry, list(lanes.values())
+    return entry, list(lanes.values()) if jobs else []
 
 
 def _written(of: Judged) -> str:

@@ -41,12 +41,16 @@ Shares = dict[Holder, int]  # ns of each
 
 
 class Gap(NamedTuple):
-    """Events of a processor that were lost in [begin, end); `lost` 0: not known how many."""
+    """Events of a processor that were lost in [begin, end); `lost` 0: not known how many.
+
+    `missing`: the thread whose switch to another one the kernel did not record; "" for a full ring.
+    """
 
     cpu: int
     begin: int
     end: int
     lost: int
+    missing: str = ""
 
 
 @dataclass
@@ -99,6 +103,11 @@ class Thread:
     counted: int = -1  # events of its processor, at the wake-up; -1: it began elsewhere
     ended: bool = False
     stints: list[Stint] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)  # in which it had or lost its processor
+
+    def lose_track(self) -> None:
+        """What it does is known again from its next event."""
+        self.state, self.stint, self.slept, self.call = "unknown", None, None, ""
 
     @property
     def real_time(self) -> bool:
@@ -154,8 +163,11 @@ class Observer:
         if event.at < seen.last:  # clocks of processors differ, or the file is damaged
             event = event._replace(at=seen.last)
         seen.last = event.at
-        before = self._processors.of(event.cpu, event.at).seen
-        here = self._processors.take(event)
+        here = self._processors.of(event.cpu, event.at)
+        before = here.seen
+        if here.is_behind(event):
+            self._miss(event, here)
+        self._processors.take(event)
         if isinstance(event, Switch):
             self._switch(event, here)
         elif isinstance(event, Wake):
@@ -200,7 +212,19 @@ class Observer:
     def _lose(self) -> None:
         """Nothing spans a gap: what a thread does behind it is known from its next event."""
         for thread in self.seen.threads.values():
-            thread.state, thread.stint, thread.slept, thread.call = "unknown", None, None, ""
+            thread.lose_track()
+
+    def _miss(self, event: Happening, here: Processor) -> None:
+        """The switch to the thread of `event` was not recorded: the stints of both are not whole,
+        those of other threads are."""
+        for pid in filter(None, (here.thread.number, event.current)):
+            thread = self._thread(pid)
+            begin = thread.stint.wake if thread.stint is not None else here.seen
+            if self._kept(thread):
+                missing = here.thread.name or "the idle thread"
+                thread.gaps.append(Gap(event.cpu, begin, event.at, 1, missing))
+            thread.lose_track()
+        self._thread(event.current).state = "running"
 
     def _wake(self, event: Wake, here: Processor) -> None:
         self.seen.has_wakes = True

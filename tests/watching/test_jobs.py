@@ -201,6 +201,35 @@ def test_releases_in_a_gap_are_not_missed() -> None:
     assert [job.cycle for job in of.jobs] == list(range(34))
 
 
+def never_started(scenario: Scenario, at: float) -> None:
+    """The switch to ctl is not in the trace."""
+    scenario.job(at)
+    scenario.lines = [
+        line for line in scenario.lines if line[0] != at + 5 or "sched" not in line[1]
+    ]
+
+
+def never_slept(scenario: Scenario, at: float) -> None:
+    """The switch from ctl is not in the trace."""
+    scenario.job(at)
+    scenario.lines.pop()
+
+
+@pytest.mark.parametrize(("disturb", "unseen"), [(never_started, 1), (never_slept, 2)])
+def test_a_job_whose_switch_is_missing_is_not_judged(disturb: Disturbance, unseen: int) -> None:
+    """Kernels were seen that do not record the switches of some threads. Behind a sleep that was
+    not seen, where the thread slept is not known."""
+    scenario = periodic(30, {11: disturb})
+    of = scenario.watched()
+    assert (of.missed, of.not_measured, len(of.jobs)) == (0, unseen, 30 - unseen)
+    assert {job.response for job in of.jobs} == {103_000}
+    observed = scenario.observed()
+    assert [gap.missing for gap in observed.threads[CTL].gaps] == [
+        "the idle thread" if disturb is never_started else "ctl loop"
+    ]
+    assert not observed.gaps
+
+
 def test_a_thread_without_a_period_says_so() -> None:
     scenario = Scenario()
     scenario.finish(-10)

@@ -17,8 +17,8 @@ from kadenz.errors import ToolMissing
 from kadenz.store import read_run
 from kadenz.watching.live import Wanted, record
 from tests.forked import kadenz
-from tests.watching.scenario import LOW, PERIOD, Scenario, periodic
-from tests.watching.test_jobs import lock_held, nothing, preempted
+from tests.watching.scenario import CTL, LOW, PERIOD, Scenario, periodic
+from tests.watching.test_jobs import lock_held, never_slept, nothing, preempted
 
 Result = subprocess.CompletedProcess[str]
 Watch = Callable[..., Result]
@@ -114,6 +114,25 @@ def test_a_gap_is_said(watch: Watch) -> None:
     told = answer(result)
     assert "1,234 events were lost in 1 gap" in result.stderr
     assert told["lost"][0]["lost"] == 1234 and told["threads"][0]["not_judged"] == 1
+
+
+def test_a_thread_without_a_whole_job_has_failed_records(watch: Watch) -> None:
+    scenario = Scenario()
+    scenario.finish(-10.0)
+    scenario.release(0.0)
+    scenario.add(50, 0, CTL, "sched_process_exit: comm=ctl loop pid=77 prio=19")
+    scenario.switch(60, 0, CTL, 0, "Z")
+    told = answer(watch(scenario, "--json"))
+    assert [thread["response"]["jobs"] for thread in told["threads"]] == [0]
+    records = read_run(Path(told["run"])).manifest.records
+    assert {(record.status, record.reason) for record in records} == {
+        ("failed", "no job was seen from its release to its end")
+    }
+
+
+def test_a_missing_switch_is_said(watch: Watch) -> None:
+    result = watch(periodic(60, {5: never_slept}))
+    assert "ctl_loop: the kernel did not record 1 switch, most from ctl loop" in result.stderr
 
 
 def test_no_real_time_thread_is_said_with_those_that_are_there(watch: Watch) -> None:
