@@ -16,7 +16,7 @@
  * where the instructions of the calls went (flows.h).
  */
 #include "flows.h"
-#include "processor.h"
+#include "qemu.h"
 #include "rows.h"
 #include "stopwatch.h"
 #include "strands.h"
@@ -246,10 +246,23 @@ static void while_following(struct qemu_plugin_insn *instruction, qemu_plugin_vc
                                                 QEMU_PLUGIN_COND_NE, following, 0, NULL);
 }
 
+static uint32_t word_of(const struct qemu_plugin_insn *instruction)
+{
+    uint32_t word = 0;
+
+    (void)qemu_plugin_insn_data(instruction, &word, sizeof word);
+    return word;
+}
+
 static enum kdz_act watch(struct qemu_plugin_insn *instruction)
 {
-    const enum kdz_act act = kdz_processor_act(instruction);
+    const uint32_t word = word_of(instruction);
+    const size_t bytes = qemu_plugin_insn_size(instruction);
+    const enum kdz_act act = kdz_processor_act(word, bytes);
 
+    if (kdz_processor_asks(word, bytes)) {
+        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_ask, QEMU_PLUGIN_CB_R_REGS, NULL);
+    }
     switch (act) {
     case KDZ_ACT_SETS_STACK:
         while_following(instruction, before_stack);
@@ -260,9 +273,6 @@ static enum kdz_act watch(struct qemu_plugin_insn *instruction)
     case KDZ_ACT_SETS_VECTOR:
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_vector, QEMU_PLUGIN_CB_NO_REGS,
                                                NULL);
-        break;
-    case KDZ_ACT_ASKS:
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_ask, QEMU_PLUGIN_CB_R_REGS, NULL);
         break;
     case KDZ_ACT_NONE:
         break;
@@ -309,9 +319,10 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
     bool behind = false; /* an instruction that sets the stack pointer */
 
     (void)id;
-    *block = (struct block){.address = qemu_plugin_tb_vaddr(translated),
-                            .end = qemu_plugin_insn_vaddr(final) + qemu_plugin_insn_size(final),
-                            .may_return = kdz_processor_may_return(final)};
+    *block = (struct block){
+        .address = qemu_plugin_tb_vaddr(translated),
+        .end = qemu_plugin_insn_vaddr(final) + qemu_plugin_insn_size(final),
+        .may_return = kdz_processor_may_return(word_of(final), qemu_plugin_insn_size(final))};
     block->symbol = kdz_flows_symbol(block->address);
     block->begins = kdz_flows_is_begin(block->symbol, block->address) && !is_entry(block->address);
     qemu_plugin_register_vcpu_tb_exec_cond_cb(translated, on_block, QEMU_PLUGIN_CB_R_REGS,

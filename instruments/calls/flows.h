@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Where the instructions of calls went: a table for each open call, by path. A path is the calls of
  * counted functions that are open, outermost first, and behind them the function that executes.

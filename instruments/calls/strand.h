@@ -1,27 +1,19 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: Apache-2.0
  *
  * A strand with its open calls and spans (strands.h).
  */
 #ifndef KDZ_STRAND_H
 #define KDZ_STRAND_H
 
-#include "flows.h"
+#include "open_calls.h"
 
-#include <glib.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct call {
-    uint32_t function;
-    bool handles; /* it is a handler: it returns with its strand */
-    uint64_t link, sp;
-    uint64_t begin, handlers, others; /* at its begin: the count, and the strand's */
-    struct kdz_flow *flow;
-};
-
 struct strand {
-    GArray *calls;
-    GArray *spans;              /* `sp` is that of their begin */
+    struct kdz_calls calls;
+    struct kdz_calls spans;     /* `sp` is that of their begin */
     bool handles;               /* it is a handler's */
     uint32_t exception;         /* M-profile */
     uint64_t entry;             /* stack pointer at a handler's first instruction */
@@ -47,14 +39,14 @@ uint64_t kdz_strand_top(struct strand *strand);
 void kdz_strand_charge(struct strand *strand, uint32_t symbol, uint64_t instructions);
 void kdz_strand_called(struct strand *strand, uint32_t symbol);
 
-static inline struct call *call_at(struct strand *strand, guint i)
+static inline struct kdz_call *call_at(struct strand *strand, size_t i)
 {
-    return &g_array_index(strand->calls, struct call, i);
+    return &strand->calls.items[i];
 }
 
-static inline struct call *span_at(struct strand *strand, guint i)
+static inline struct kdz_call *span_at(struct strand *strand, size_t i)
 {
-    return &g_array_index(strand->spans, struct call, i);
+    return &strand->spans.items[i];
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "strands.h"
 
 #include "flows.h"
@@ -15,7 +15,8 @@ struct tally {
 };
 
 static struct strand *current;
-static GPtrArray *left;
+static struct strand *left[STRANDS_MOST]; /* the oldest first */
+static size_t left_count;
 static const struct kdz_code *code;
 static struct tally *tallies;
 static size_t function_count;
@@ -33,10 +34,18 @@ static bool behind_return; /* the block before this one may have ended an except
 void kdz_strands_start(const struct kdz_code *functions, size_t count, void (*following)(bool on))
 {
     code = functions;
-    tallies = g_new0(struct tally, count + 1u);
+    tallies = (struct tally *)kdz_allocated(calloc(count + 1u, sizeof *tallies));
     function_count = count;
     follow = following;
-    left = g_ptr_array_new();
+}
+
+static struct strand *taken_from_left(size_t place)
+{
+    struct strand *strand = left[place];
+
+    left_count--;
+    memmove(&left[place], &left[place + 1u], (left_count - place) * sizeof left[0]);
+    return strand;
 }
 
 static void charge(uint64_t now)
@@ -63,13 +72,13 @@ static void account(uint64_t now)
 
 /* ---- calls that end --------------------------------------------------------------------------
  */
-static void give_up(const struct call *call)
+static void give_up(const struct kdz_call *call)
 {
     tallies[call->function].unwound++;
     open_calls--;
 }
 
-static void give_back(struct strand *strand, const struct call *call, uint64_t now)
+static void give_back(struct strand *strand, const struct kdz_call *call, uint64_t now)
 {
     const uint64_t handlers = strand->handlers - call->handlers;
     const uint64_t others = strand->others - call->others;
@@ -82,9 +91,9 @@ static void give_back(struct strand *strand, const struct call *call, uint64_t n
 }
 
 /* The innermost calls end first: what they executed is the outer ones' as well. */
-static void close_call(struct strand *strand, guint i, bool returns, uint64_t now)
+static void close_call(struct strand *strand, size_t i, bool returns, uint64_t now)
 {
-    const struct call *call = call_at(strand, i);
+    const struct kdz_call *call = call_at(strand, i);
 
     if (returns) {
         give_back(strand, call, now);
@@ -94,9 +103,9 @@ static void close_call(struct strand *strand, guint i, bool returns, uint64_t no
     kdz_flow_end(call->flow, i > 0 ? call_at(strand, i - 1u)->flow : NULL);
 }
 
-static void close_span(struct strand *strand, guint i, bool ends, uint64_t now)
+static void close_span(struct strand *strand, size_t i, bool ends, uint64_t now)
 {
-    const struct call *span = span_at(strand, i);
+    const struct kdz_call *span = span_at(strand, i);
 
     if (ends) {
         give_back(strand, span, now);
@@ -104,19 +113,19 @@ static void close_span(struct strand *strand, guint i, bool ends, uint64_t now)
         give_up(span);
     }
     kdz_flow_end(span->flow, NULL);
-    g_array_remove_index(strand->spans, i);
+    kdz_calls_remove(&strand->spans, i);
 }
 
 static void give_up_spans(struct strand *strand)
 {
-    while (strand->spans->len > 0) {
-        close_span(strand, strand->spans->len - 1u, false, 0);
+    while (strand->spans.count > 0) {
+        close_span(strand, strand->spans.count - 1u, false, 0);
     }
 }
 
 static void give_up_all(struct strand *strand)
 {
-    for (guint i = strand->calls->len; i > 0; i--) {
+    for (size_t i = strand->calls.count; i > 0; i--) {
         close_call(strand, i - 1u, false, 0);
     }
     give_up_spans(strand);
@@ -127,10 +136,10 @@ static void give_up_all(struct strand *strand)
  * behind a vector that nobody followed, and ends the exception with the stack of its entry. */
 static void end_current(uint64_t now)
 {
-    const uint64_t sp = leaving_trap && current->calls->len > 0 ? kdz_processor_sp() : 0;
+    const uint64_t sp = leaving_trap && current->calls.count > 0 ? kdz_processor_sp() : 0;
 
-    for (guint i = current->calls->len; i > 0; i--) {
-        const struct call *call = call_at(current, i - 1u);
+    for (size_t i = current->calls.count; i > 0; i--) {
+        const struct kdz_call *call = call_at(current, i - 1u);
         const bool own = call->handles || (current->handles && call->sp == current->entry) ||
                          (leaving_trap && call->sp == sp);
         close_call(current, i - 1u, own, now);
@@ -143,13 +152,13 @@ static void end_current(uint64_t now)
 /* Calls whose return address is reached, with the calls inside them. */
 static void look_for_return(uint64_t pc, uint64_t now)
 {
-    GArray *calls = current->calls;
+    struct kdz_calls *calls = &current->calls;
     uint64_t sp = 0;
-    guint outermost = calls->len;
+    size_t outermost = calls->count;
     bool knows_stack = false;
 
-    for (guint i = calls->len; i > 0; i--) {
-        const struct call *call = call_at(current, i - 1u);
+    for (size_t i = calls->count; i > 0; i--) {
+        const struct kdz_call *call = call_at(current, i - 1u);
         if (call->handles || call->link != pc) {
             continue;
         }
@@ -160,12 +169,12 @@ static void look_for_return(uint64_t pc, uint64_t now)
         }
         outermost = i - 1u;
     }
-    for (guint i = calls->len; i > outermost; i--) {
-        const struct call *call = call_at(current, i - 1u);
+    for (size_t i = calls->count; i > outermost; i--) {
+        const struct kdz_call *call = call_at(current, i - 1u);
         close_call(current, i - 1u, i - 1u == outermost || (call->link == pc && call->sp == sp),
                    now);
     }
-    g_array_set_size(calls, outermost);
+    calls->count = outermost;
 }
 
 /* ---- strands that are left, and go on --------------------------------------------------------
@@ -185,22 +194,22 @@ static void leave_current(bool trapped, uint64_t pc, uint64_t sp, uint64_t now)
     strand->sp = sp;
     strand->left = now;
     strand->in_handlers = in_handlers;
-    for (guint i = 0; i < left->len; i++) {
-        const struct strand *other = g_ptr_array_index(left, i);
+    for (size_t i = 0; i < left_count; i++) {
+        const struct strand *other = left[i];
         if (other->trapped == trapped && other->sp == sp && other->exception == strand->exception) {
-            give_up_all(g_ptr_array_remove_index(left, i)); /* its place is another's now */
+            give_up_all(taken_from_left(i)); /* its place is another's now */
             break;
         }
     }
-    if (left->len == STRANDS_MOST) {
-        give_up_all(g_ptr_array_remove_index(left, 0));
+    if (left_count == STRANDS_MOST) {
+        give_up_all(taken_from_left(0));
     }
-    g_ptr_array_add(left, strand);
+    left[left_count++] = strand;
 }
 
-static bool go_on(guint place, uint64_t now)
+static bool go_on(size_t place, uint64_t now)
 {
-    struct strand *strand = g_ptr_array_remove_index(left, place);
+    struct strand *strand = taken_from_left(place);
     const uint64_t handlers = in_handlers - strand->in_handlers;
 
     strand->handlers += handlers;
@@ -212,10 +221,10 @@ static bool go_on(guint place, uint64_t now)
 /* The strand that an exception interrupted here, if there is any. */
 static bool go_on_after_trap(uint64_t pc, uint32_t exception, uint64_t now)
 {
-    const uint64_t sp = left->len > 0 ? kdz_processor_sp() : 0;
+    const uint64_t sp = left_count > 0 ? kdz_processor_sp() : 0;
 
-    for (guint i = left->len; i > 0; i--) {
-        const struct strand *strand = g_ptr_array_index(left, i - 1u);
+    for (size_t i = left_count; i > 0; i--) {
+        const struct strand *strand = left[i - 1u];
         if (strand->trapped && strand->exception == exception && strand->sp == sp &&
             pc - strand->pc <= LONGEST_INSTRUCTION) {
             end_current(now);
@@ -280,10 +289,10 @@ static void stop_if_none_is_open(void)
     if (open_calls > 0) {
         return;
     }
-    for (guint i = 0; i < left->len; i++) {
-        kdz_strand_forget(g_ptr_array_index(left, i));
+    for (size_t i = 0; i < left_count; i++) {
+        kdz_strand_forget(left[i]);
     }
-    g_ptr_array_set_size(left, 0);
+    left_count = 0;
     kdz_strand_forget(current);
     current = NULL;
     leaving_trap = false;
@@ -295,10 +304,10 @@ static void stop_if_none_is_open(void)
 /* Strands with frames where this call has its own are over: a longjmp left them. */
 static void give_up_overwritten(uint64_t sp)
 {
-    for (guint i = left->len; i > 0; i--) {
-        struct strand *strand = g_ptr_array_index(left, i - 1u);
+    for (size_t i = left_count; i > 0; i--) {
+        struct strand *strand = left[i - 1u];
         if (!kdz_strand_is_idle(strand) && strand->sp < sp && sp <= kdz_strand_top(strand)) {
-            give_up_all(g_ptr_array_remove_index(left, i - 1u));
+            give_up_all(taken_from_left(i - 1u));
         }
     }
 }
@@ -307,8 +316,8 @@ static void give_up_overwritten(uint64_t sp)
  * own end, or because it faulted. */
 static bool is_again(uint32_t function, uint64_t link, uint64_t sp)
 {
-    for (guint i = current->calls->len; i > 0; i--) {
-        const struct call *call = call_at(current, i - 1u);
+    for (size_t i = current->calls.count; i > 0; i--) {
+        const struct kdz_call *call = call_at(current, i - 1u);
         if (call->sp > sp) {
             return false;
         }
@@ -354,28 +363,28 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
         begin_handler(kdz_processor_exception());
     }
     give_up_overwritten(sp);
-    const guint depth = current->calls->len;
+    const size_t depth = current->calls.count;
     struct kdz_flow *around = depth > 0 ? call_at(current, depth - 1u)->flow : NULL;
-    const struct call call = {.function = function,
-                              .handles = handles,
-                              .link = address,
-                              .sp = sp,
-                              .begin = now,
-                              .handlers = current->handlers,
-                              .others = current->others,
-                              .flow = kdz_flow_of_call(around, kdz_flows_symbol(pc))};
-    g_array_append_val(current->calls, call);
+    const struct kdz_call call = {function,
+                                  handles,
+                                  address,
+                                  sp,
+                                  now,
+                                  current->handlers,
+                                  current->others,
+                                  kdz_flow_of_call(around, kdz_flows_symbol(pc))};
+    kdz_calls_append(&current->calls, call);
     opened(function);
 }
 
 /* ---- spans -----------------------------------------------------------------------------------
  */
 /* The place of a span that is open here; as many as there are if it is not. */
-static guint place_of_span(uint32_t span)
+static size_t place_of_span(uint32_t span)
 {
-    guint place = 0;
+    size_t place = 0;
 
-    while (place < current->spans->len && span_at(current, place)->function != span) {
+    while (place < current->spans.count && span_at(current, place)->function != span) {
         place++;
     }
     return place;
@@ -386,26 +395,22 @@ void kdz_strands_begin_span(uint32_t span, uint64_t pc, uint64_t now)
     const uint64_t sp = kdz_processor_sp();
 
     begin_following(sp, kdz_processor_is_vector(pc), now);
-    const guint place = place_of_span(span);
-    if (place < current->spans->len) {
+    const size_t place = place_of_span(span);
+    if (place < current->spans.count) {
         close_span(current, place, false, now);
     }
     give_up_overwritten(sp);
-    const struct call begun = {.function = span,
-                               .sp = sp,
-                               .begin = now,
-                               .handlers = current->handlers,
-                               .others = current->others,
-                               .flow = kdz_flow_of_span(span)};
-    g_array_append_val(current->spans, begun);
+    const struct kdz_call begun = {
+        span, false, 0, sp, now, current->handlers, current->others, kdz_flow_of_span(span)};
+    kdz_calls_append(&current->spans, begun);
     opened(span);
 }
 
 void kdz_strands_end_span(uint32_t span, uint64_t now)
 {
-    const guint place = current != NULL ? place_of_span(span) : 0;
+    const size_t place = current != NULL ? place_of_span(span) : 0;
 
-    if (current == NULL || place == current->spans->len) {
+    if (current == NULL || place == current->spans.count) {
         return;
     }
     account(now);
@@ -423,13 +428,13 @@ void kdz_strands_before_stack(void)
 
 static bool go_on_with_stack(uint64_t sp, uint64_t now)
 {
-    for (guint i = left->len; i > 0; i--) {
-        const struct strand *strand = g_ptr_array_index(left, i - 1u);
+    for (size_t i = left_count; i > 0; i--) {
+        const struct strand *strand = left[i - 1u];
         if (!strand->trapped && strand->sp == sp) {
             leave_current(false, 0, stack_before, now);
             /* Leaving may have removed one before it. */
-            for (guint k = left->len; k > 0; k--) {
-                if (g_ptr_array_index(left, k - 1u) == strand) {
+            for (size_t k = left_count; k > 0; k--) {
+                if (left[k - 1u] == strand) {
                     return go_on(k - 1u, now);
                 }
             }
@@ -444,8 +449,8 @@ static bool go_on_with_stack(uint64_t sp, uint64_t now)
  * a longjmp leaves inner calls. */
 static bool stays(uint64_t sp)
 {
-    GArray *calls = current->calls;
-    guint kept = calls->len;
+    struct kdz_calls *calls = &current->calls;
+    size_t kept = calls->count;
 
     if (kdz_strand_is_idle(current) || sp < stack_before) {
         return kdz_strand_is_idle(current);
@@ -457,10 +462,10 @@ static bool stays(uint64_t sp)
         return false;
     }
     doubtful = kept > 0 && call_at(current, kept - 1u)->sp == sp ? sp : 0;
-    for (guint i = calls->len; i > kept; i--) {
+    for (size_t i = calls->count; i > kept; i--) {
         close_call(current, i - 1u, false, 0);
     }
-    g_array_set_size(calls, kept);
+    calls->count = kept;
     return true;
 }
 
@@ -495,14 +500,14 @@ static bool interrupted_at(uint64_t pc)
  * its only frame brings back: a longjmp left it, if it goes on elsewhere. */
 static void look_for_longjmp(uint64_t pc)
 {
-    for (guint i = current->calls->len; i > 0; i--) {
-        const struct call *call = call_at(current, i - 1u);
+    for (size_t i = current->calls.count; i > 0; i--) {
+        const struct kdz_call *call = call_at(current, i - 1u);
         const struct kdz_code *own = &code[call->function];
         if (call->sp != doubtful || call->link == pc || pc - own->address < own->bytes) {
             break;
         }
         close_call(current, i - 1u, false, 0);
-        g_array_set_size(current->calls, i - 1u);
+        current->calls.count = i - 1u;
     }
     doubtful = 0;
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later
+/* SPDX-License-Identifier: Apache-2.0
  *
  * Which call is executed. A strand is what runs on without being interrupted: a thread, or a
  * handler. It has its open calls, the innermost last, and its open spans. An exception leaves it,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz count: instructions of each call of a function, in a firmware as it is."""
+"""kadenz count: each call of a function in a firmware as it is, in instructions or cycles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,12 @@ _LIMIT_S = 1.0
 
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path))
-@click.option("--board", required=True, metavar="BOARD", help="The emulated board: stm32f4.")
+@click.option(
+    "--board",
+    required=True,
+    metavar="BOARD[@TIER]",
+    help="The board: stm32f4, or ibex@rtl, a simulated core. Default tier: the board's first.",
+)
 @click.option(
     "--function",
     "functions",
@@ -85,11 +90,12 @@ def count(
 ) -> int:
     """Count the instructions of each call of a function in IMAGE, your firmware as it is.
 
-    IMAGE is a linked ELF file for an emulated board. It needs no suite, no marks and no other
-    build. Each call is a sample, with the calls inside it, without the handlers of interrupts. So
-    is each way from one place of the code to another. The firmware runs until it ends itself by
-    semihosting, or until one of --until, --until-text and --limit. The run folder is like all
-    others: show, compare, gate and archive read it.
+    IMAGE is a linked ELF file for an emulated board, or for a simulated core: then its clock
+    cycles are counted. It needs no suite, no marks and no other build. Each call is a sample, with
+    the calls inside it, without the handlers of interrupts. So is each way from one place of the
+    code to another. The firmware runs until it ends itself by semihosting or by a core's register,
+    or until one of --until, --until-text and --limit. The run folder is like all others: show,
+    compare, gate and archive read it.
 
     \b
     kadenz count firmware.elf --board stm32f4 --function pid_update
@@ -99,6 +105,7 @@ def count(
         --until shutdown --limit 2 --output runs/now
     kadenz count firmware.elf --board stm32f4 --from read_sensor --to write_output
     kadenz count firmware.elf --board stm32f4 --from main.c:120 --to main.c:140
+    kadenz count firmware.elf --board ibex@rtl --function pid_update
     """
     from kadenz.cli.measuring import stoppable
     from kadenz.cli.run_request import lab_defaults, run_name

@@ -198,6 +198,8 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     memory: Annotated[tuple[RtlMemory, ...], msgspec.Meta(min_length=1)]
     plan_address: int  # where the plan text is placed before reset
     plan_bytes: Positive = 4096  # space there, including the terminating zero
+    # The core's clock, by which cycles become a time: as boards/softcore/include/kdz_core_hz.h.
+    hz: Positive = 100_000_000
     timer_divider: Positive = 10  # core cycles per count of mtime; the image checks it
     uart: int = 0x10000000  # addresses of the devices
     clint: int = 0x02000000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware on an emulated board, executed until something ends it."""
+"""A firmware on an emulated board or a simulated core, executed until something ends it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.config import inventory
-from kadenz.config.board import Board, EmulatedTier
-from kadenz.config.manifest import BuildEntry, EmulatorEntry, FootprintEntry, ValueEntry
+from kadenz.config.board import Board, EmulatedTier, RtlTier
+from kadenz.config.manifest import (
+    BuildEntry,
+    ClockEntry,
+    EmulatorEntry,
+    FootprintEntry,
+    Tier,
+    ValueEntry,
+)
+from kadenz.config.toml import did_you_mean
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.elf_facts import ElfFacts, read_facts
@@ -22,6 +30,7 @@ from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Calls, Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
 from kadenz.targets.flows import Flow
+from kadenz.targets.rtl_firmware import RtlFirmwareTarget, check_calls
 from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
@@ -51,7 +60,23 @@ class Firmware:
     facts: ElfFacts
     board_name: str
     board: Board
-    tier: EmulatedTier
+    tier: EmulatedTier | RtlTier
+
+    @property
+    def tier_name(self) -> Tier:
+        """As in the name of a target."""
+        return "emulated" if isinstance(self.tier, EmulatedTier) else "rtl"
+
+    @property
+    def clock(self) -> ClockEntry:
+        """What its samples count."""
+        if isinstance(self.tier, EmulatedTier):
+            return ClockEntry(
+                clock_class="instruction", name="scope", hz=0, bits=64, unit="instruction"
+            )
+        return ClockEntry(
+            clock_class="cycle-exact", name="scope", hz=self.tier.hz, bits=64, unit="cycle"
+        )
 
     @property
     def build(self) -> BuildEntry:
@@ -106,15 +131,11 @@ def _footprint(file: Path) -> list[FootprintEntry]:
 
 
 def firmware(file: Path, board_name: str) -> Firmware:
-    """The firmware in `file`. UsageError if the board cannot execute it."""
-    board = inventory.board(board_name)
-    tier = board.tier.emulated
-    if tier is None:
-        known = [name for name, other in inventory.boards().items() if other.tier.emulated]
-        raise UsageError(
-            f"--board {board_name}: no emulator of kadenz has this board",
-            remedy=f"Calls are counted on {', '.join(sorted(known))}",
-        )
+    """The firmware in `file` on a board, `ibex` or with its tier `ibex@rtl`. UsageError if the
+    board cannot execute it."""
+    name, _, asked = board_name.partition("@")
+    board = inventory.board(name)
+    tier = _tier(board_name, name, asked, board)
     facts = read_facts(file)
     elf = Elf(file)
     if elf.hosted:
@@ -122,9 +143,34 @@ def firmware(file: Path, board_name: str) -> Firmware:
             f"{file}: a program for an operating system, not a firmware",
             remedy="Pass the linked image of a board",
         )
-    check_machine(file, facts, board_name, board, option="--board BOARD")
-    check_memory(file, facts, board_name, board)
-    return Firmware(elf, facts, board_name, board, tier)
+    check_machine(file, facts, name, board, option="--board BOARD")
+    check_memory(file, facts, name, board)
+    return Firmware(elf, facts, name, board, tier)
+
+
+def _tier(option: str, name: str, asked: str, board: Board) -> EmulatedTier | RtlTier:
+    """The tier that `option` asks for; without one the board's first."""
+    tiers = {"emulated": board.tier.emulated, "rtl": board.tier.rtl}
+    offered = {kind: tier for kind, tier in tiers.items() if tier is not None}
+    if not offered:
+        known = [
+            other
+            for other, each in inventory.boards().items()
+            if each.tier.emulated or (each.tier.rtl and each.cores == 1)
+        ]
+        raise UsageError(
+            f"--board {option}: no emulator of kadenz has this board",
+            remedy=f"Calls are counted on {', '.join(sorted(known))}",
+        )
+    if asked and asked not in offered:
+        raise UsageError(
+            f"--board {option}: {name} has no tier `{asked}` on which calls are counted",
+            remedy=did_you_mean(asked, [f"{name}@{kind}" for kind in offered]),
+        )
+    tier = offered[asked] if asked else next(iter(offered.values()))
+    if isinstance(tier, RtlTier):
+        check_calls(option, tier, board.cores)
+    return tier
 
 
 @contextmanager
@@ -142,8 +188,8 @@ def executed(
     Raises TargetFailed if it does not even start, or differs from an equal one that is stored.
     """
     begun = time.monotonic()
-    target = FirmwareTarget(image.tier, image.elf, watching)
-    target.keeper = Keeper(f"{image.board_name}@emulated", fresh=fresh)
+    target = _target(image, watching)
+    target.keeper = Keeper(f"{image.board_name}@{image.tier_name}", fresh=fresh)
     try:
         target.boot()
         console, still = _followed(target, stop, progress)
@@ -170,8 +216,16 @@ def executed(
         raise target.difference
 
 
+def _target(image: Firmware, watching: Watching) -> FirmwareTarget | RtlFirmwareTarget:
+    if isinstance(image.tier, EmulatedTier):
+        return FirmwareTarget(image.tier, image.elf, watching)
+    return RtlFirmwareTarget(image.tier, image.elf, watching)
+
+
 def _followed(
-    target: FirmwareTarget, stop: threading.Event, progress: Callable[[int], None]
+    target: FirmwareTarget | RtlFirmwareTarget,
+    stop: threading.Event,
+    progress: Callable[[int], None],
 ) -> tuple[str, bool]:
     """The console, and whether the core stands still; returns when nothing more is to come."""
     console = bytearray()
@@ -187,6 +241,8 @@ def _followed(
             asked_at = min(asked_at, now)
         if now - asked_at > _STILL_S:  # it does not look any more
             break
+        if ns is None:
+            continue
         # Of the thread that executes; the other one may wait for its processor all the time.
         _, waited = max(target.thread_times().values(), default=(0.0, 0.0))
         if ns != before[0]:
@@ -218,11 +274,11 @@ class _How:
             return f"printed {self.watching.until_text!r}"
         if why is Why.LIMIT:
             return f"the limit of {self.watching.limit_s:g} s of virtual time"
-        if self.still:
+        if self.still or why is Why.ASLEEP:
             return "the core executes nothing more: it sleeps for good, or its handlers fault"
         said = [*self.ended.messages.splitlines(), "without a message"]
         alive = f"by itself, with exit status {self.ended.status}"
-        return alive if why is not None else f"the emulator died: {said[0]}"
+        return alive if why is not None else f"{self._program} died: {said[0]}"
 
     @property
     def problem(self) -> str:
@@ -250,6 +306,10 @@ class _How:
         if self.watching.until_text:
             return f"{self.watching.until_text!r} was not printed: {self.sentence}"
         return ""
+
+    @property
+    def _program(self) -> str:
+        return "the emulator" if isinstance(self.image.tier, EmulatedTier) else "the simulator"
 
     def _place(self, address: int) -> str:
         symbol = self.image.elf.symbol_at(address)

@@ -16,7 +16,6 @@ from kadenz import __version__
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
     CampaignEntry,
-    ClockEntry,
     LaneEntry,
     Manifest,
     ProofEntry,
@@ -77,7 +76,7 @@ def record(
         here.lengths.update(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
     with RunWriter(output, _manifest(image, execution, name)) as writer:
         for i, each in enumerate(counted):
-            writer.open_record(_entry(_FIRST_RECORD + i, each, execution))
+            writer.open_record(_entry(_FIRST_RECORD + i, each, execution, image.clock.unit))
             writer.manifest.warnings += each.warnings
         if execution.asked:
             writer.manifest.warnings.append(_asked(execution.asked))
@@ -163,7 +162,7 @@ def _remarks(counted: Counted) -> list[Warning]:
     return remarks
 
 
-def _entry(number: int, counted: Counted, execution: Execution) -> RecordEntry:
+def _entry(number: int, counted: Counted, execution: Execution, unit: str) -> RecordEntry:
     function, taken = counted.function, counted.tally.returned
     begins, ends = f"the first instruction of {function.name}", "its return address"
     if function.is_span:
@@ -193,7 +192,7 @@ def _entry(number: int, counted: Counted, execution: Execution) -> RecordEntry:
                 missed=0,
                 overrun=0,
                 companion_of=LANE if lane != LANE else "",
-                unit="" if lane == LANE else "instruction",
+                unit="" if lane == LANE else unit,
             )
             for lane in lanes
         ]
@@ -221,10 +220,10 @@ def _manifest(image: Firmware, execution: Execution, name: str) -> Manifest:
         partial_reason="",
         campaign=CampaignEntry(name="count", file="", sha256="", quick=False),
         target=TargetEntry(
-            name=f"{image.board_name}@emulated",
+            name=f"{image.board_name}@{image.tier_name}",
             kernel="",
             board=image.board_name,
-            tier="emulated",
+            tier=image.tier_name,
             instrument="scope",
             arch=image.board.arch,
             kernel_name="firmware",
@@ -235,9 +234,7 @@ def _manifest(image: Firmware, execution: Execution, name: str) -> Manifest:
             tick_hz=0,
             title=image.board.title,
         ),
-        clock=ClockEntry(
-            clock_class="instruction", name="scope", hz=0, bits=64, unit="instruction"
-        ),
+        clock=image.clock,
         build=image.build,
         host=read_host().entry,
         emulator=execution.emulator,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kadenz.analysis import RecordResult, RunResult
+from kadenz.analysis.units import unit_of
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
 
 _HEADS = "Function | >Calls | >Min | >Median | >Max | >Interrupted | >No return | >Bytes"
@@ -28,9 +29,10 @@ def table_of_calls(result: RunResult, facts: Mapping[str, CallFacts], ended: str
     records = [(record, facts[record.bench]) for record in result.records if record.bench in facts]
     called = [(record, each) for record, each in records if record.taken or each.without_return]
     silent = [name_of(record) for record, _ in records if record.reason.startswith("never ")]
+    unit = unit_of("ticks", result.manifest.clock).label
     notes = [f"Ended: {ended}."]
     if any(each.interrupted for _, each in called):
-        notes.append("Instructions of handlers inside a call are not in its figures.")
+        notes.append(f"{unit.capitalize()} of handlers inside a call are not in its figures.")
     if silent:
         count = len(silent)
         shown = ", ".join(silent[:6]) + (f" and {count - 6:,} more" if count > 6 else "")
@@ -38,7 +40,7 @@ def table_of_calls(result: RunResult, facts: Mapping[str, CallFacts], ended: str
     return Table.headed(
         _HEADS,
         name="count",
-        title="Calls of functions, in instructions",
+        title=f"Calls of functions, in {unit}",
         rows=[_row(record, each) for record, each in called],
         notes=tuple(notes),
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of calls that the plugin instruments/calls writes, read in blocks."""
+"""The file of calls that instruments/calls or the bench of a core writes, read in blocks."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ class Why(enum.IntEnum):
     TEXT = 3
     LIMIT = 4
     STOPPED = 5
+    ASLEEP = 6
 
 
 @dataclass(frozen=True)
 class End:
     """The end of an execution: its last known address, the fault that was handled, by its number
-    on the core (0: none), and the instructions so far."""
+    on the core (0: none), and the count so far: instructions, or the cycle."""
 
     why: Why
     address: int
@@ -65,7 +66,7 @@ class CallBlock:
     """Calls of one function, in the order of their returns: three values of each, (n,)."""
 
     function: int
-    instructions: Values  # without the other two
+    instructions: Values  # or cycles of a simulated core, without the other two
     handlers: Values  # of handlers of exceptions inside
     threads: Values  # of other threads, between the switch to them and back
 

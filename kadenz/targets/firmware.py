@@ -40,6 +40,10 @@ class Watching:
     until: int | None = None
     until_text: str = ""
 
+    def places(self) -> str:
+        """The file of them, a line each."""
+        return "".join(f"{address:x} {size:x} {end:x}\n" for address, size, end in self.functions)
+
     def parameters(self) -> list[str]:
         """Of the plugin, without the files of an execution."""
         until = [f"until={self.until:#x}"] if self.until is not None else []
@@ -48,13 +52,13 @@ class Watching:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the emulator ended. `status` is the firmware's own, by semihosting; None if it was ended
-    from outside. Negative: the emulator's own, by a signal."""
+    """How the emulator, or the simulated core, ended. `status` is the firmware's own; None if it
+    was ended from outside. Negative: the emulator's own, by a signal."""
 
     status: int | None
     messages: str
     calls: Calls
-    flows: Sequence[Flow]  # none if the emulator died
+    flows: Sequence[Flow] = ()  # none of a simulated core, or if the emulator died
 
 
 class FirmwareTarget(QemuTarget):
@@ -75,10 +79,7 @@ class FirmwareTarget(QemuTarget):
 
     def boot(self) -> None:
         """Starts the firmware with the plugin."""
-        code = "".join(
-            f"{address:x} {size:x} {end:x}\n" for address, size, end in self._watching.functions
-        )
-        (self._folder / _FUNCTIONS).write_text(code)
+        (self._folder / _FUNCTIONS).write_text(self._watching.places())
         known = "".join(f"{address:x} {size:x}\n" for address, size in symbols(self._elf))
         (self._folder / _SYMBOLS).write_text(known)
         if self._watching.until_text:

@@ -39,7 +39,7 @@ _LOOK_S = 0.2
 _PC = re.compile(r"^core (\d+) pc (0x[0-9a-f]+)(.*)$", re.MULTILINE)
 
 
-def _check_map(tier: RtlTier, elf: Elf) -> None:
+def check_map(tier: RtlTier, elf: Elf) -> None:
     """UsageError for an image that was linked for other addresses."""
     for section in elf.sections:
         inside = not section.size or any(
@@ -94,7 +94,7 @@ class RtlTarget(CountedProcess):
         self._tier, self._cores, self._elf, self._wait = tier, cores, elf, wait_states
         rtl_core.check_cores(tier.core, cores)
         rtl_core.check_image(tier.core, elf)
-        _check_map(tier, elf)
+        check_map(tier, elf)
         self._core = rtl_core.build(tier.core)
         self._scoped, self.watched, self._flushed = scoped, watched, tuple(flushed)
         self._arriving = arriving

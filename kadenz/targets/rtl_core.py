@@ -37,6 +37,10 @@ _FLAGS = ("-O3", "--x-assign", "fast", "--x-initial", "fast", "--no-assert", "--
 _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
+_CALLS = (
+    *("flows.h", "open_calls.h", "processor.h", "machine_mode.c", "machine_mode.h"),
+    *("rows.c", "rows.h", "strand.c", "strand.h", "strands.c", "strands.h"),
+)
 # Becomes the compiler, beside a process that ends it and all that it started when the lab dies: the
 # pipe on its input breaks then.
 _WITH_LAB = """exec 3<&0 </dev/null
@@ -60,6 +64,8 @@ class CoreFile(FileModel, kw_only=True, frozen=True):
     include: tuple[str, ...] = ()  # include folders
     define: tuple[str, ...] = ()
     retires: bool = False  # the adapter shows each instruction that retires, in its cycle
+    calls: bool = False  # the adapter shows the registers that tell calls apart
+    entry_low_byte: int | None = None  # of the first instruction's address, where the core sets it
     misses: bool = False  # the adapter counts the lines that the caches fetch, for the scope
     flushes: bool = False  # the adapter can empty the caches
     # Files beside core.toml: wrapper, cells, visible signals.
@@ -97,9 +103,12 @@ class Bench:
     parameters: tuple[str, ...] = ()  # of the core's top module
 
     def files(self) -> list[Path]:
-        """Its C++, headers as well."""
-        root = inventory.root() / "instruments" / "rtl"
-        every = [file for folder in self.folders for file in (root / folder).glob("*.[ch]pp")]
+        """Its C++, headers as well, and the C of instruments/calls that is C++, too."""
+        root = inventory.root() / "instruments"
+        every = [
+            file for folder in self.folders for file in (root / "rtl" / folder).glob("*.[ch]pp")
+        ]
+        every += [root / "calls" / name for name in _CALLS]
         return sorted(
             file
             for file in every
@@ -147,8 +156,15 @@ def check_cores(name: str, cores: int) -> None:
 
 
 def check_image(name: str, elf: Elf) -> None:
-    """UsageError for an image that uses instructions which the core does not have."""
+    """UsageError for an image that uses instructions which the core does not have, or that begins
+    where the core does not."""
     file = core_file(name)
+    if file.entry_low_byte is not None and elf.entry & 0xFF != file.entry_low_byte:
+        raise UsageError(
+            f"{elf.path}: begins at {elf.entry:#x}, and {file.title} where the lowest byte of an "
+            f"address is {file.entry_low_byte:#x}",
+            remedy=f"Link its first instruction to {(elf.entry & ~0xFF) | file.entry_low_byte:#x}",
+        )
     used = elf.riscv_extensions
     missing = sorted(used - set(file.extensions))
     if missing:
@@ -347,7 +363,7 @@ def _compile(name: str, file: CoreFile, bench: Bench, folder: Path) -> None:
             *("-CFLAGS", f"-std=c++17 {includes}", "-MAKEFLAGS", _MAKE),
             *_arguments(name, file),
             *(f"-G{parameter}" for parameter in bench.parameters),
-            *(str(source) for source in bench.files() if source.suffix == ".cpp"),
+            *(str(source) for source in bench.files() if source.suffix in (".c", ".cpp")),
             str(_cores() / name / "core.cpp"),
         ]
         answer = _run(command, {**os.environ, "VERILATOR_ROOT": str(verilator)})

@@ -30,6 +30,7 @@ class Machine:
     board: str
     compiler: str
     flags: tuple[str, ...]
+    defines: tuple[str, ...] = ()  # of every program
 
 
 ARM = Machine(
@@ -68,6 +69,35 @@ RISCV = Machine(
         "-Wl,--no-relax",
     ),
 )
+# One image for both tiers of the board: QEMU begins at the jump in .boot.
+IBEX = Machine(
+    "riscv",
+    "ibex@rtl",
+    "riscv64-unknown-elf-gcc",
+    (
+        "-march=rv32imc_zicsr",
+        "-mabi=ilp32",
+        "-Wl,--nmagic,--no-relax",
+        "-Wl,--section-start=.boot=0x80000000",
+        "-Wl,-Ttext=0x80000080",
+        "-Wl,--section-start=.vectors=0x80001000",
+        "-Wl,-Tbss=0x80040000",
+    ),
+    ("VECTORED=1", "FINISHER=0x100000", "WAITS=8"),
+)
+VEXRISCV = Machine(
+    "riscv",
+    "vexriscv@rtl",
+    "riscv64-unknown-elf-gcc",
+    (
+        "-march=rv32imac_zicsr",
+        "-mabi=ilp32",
+        "-Wl,--nmagic,--no-relax",
+        "-Wl,-Ttext=0x40000080",
+        "-Wl,-Tbss=0x40040000",
+    ),
+    ("MSIP=0xf0010000", "FINISHER=0xf0020000", "WAITS=8"),
+)
 
 
 def assemble(
@@ -78,7 +108,8 @@ def assemble(
     if not source.is_file():
         source = HERE / "programs" / f"{program}.{machine.suffix}.S"
     elf = folder / "firmware.elf"
-    assembler = [f"-Wa,-I,{HERE / 'programs'}", *(f"-Wa,--defsym,{it}" for it in defines)]
+    every = (*machine.defines, *defines)
+    assembler = [f"-Wa,-I,{HERE / 'programs'}", *(f"-Wa,--defsym,{it}" for it in every)]
     command = [str(tools.require(machine.compiler)), "-nostdlib", *machine.flags, *assembler]
     subprocess.run([*command, str(source), "-o", str(elf)], check=True)
     return elf

@@ -29,6 +29,7 @@ _FIRST = {
     "git",
     "rm",
     "arm-none-eabi-gcc",
+    "riscv64-unknown-elf-gcc",
 }
 
 

@@ -87,9 +87,8 @@ def reader(folder: Path, page: str) -> dict[str, str]:
     (folder / ".venv").symlink_to(Path(sys.prefix))
     cycle = np.arange(20_000)
     np.save(folder / "edges.npy", 1_000_000 * cycle + (900 * np.sin(cycle**2.0)).astype(np.int64))
-    if "```c\n" in text:
-        name = "firmware.c" if "`firmware.c`" in text else "mine_give.c"
-        (folder / name).write_text(text.split("```c\n")[1].split("```")[0])
+    for name, code in re.findall(r"`(\w+\.c)`[^`]*\n```c\n(.*?)```", text, re.DOTALL):
+        (folder / name).write_text(code)
     if "capture.vcd" in text:
         (folder / "capture.vcd").write_text(CAPTURE)
     if "task-set.toml" in text:

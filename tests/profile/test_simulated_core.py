@@ -108,7 +108,7 @@ def test_the_switches_of_a_queue_are_found(profiled: tuple[Run, list[Profile]]) 
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ("freertos/vexriscv@rtl", "does not show the bench which instruction retires"),
+        ("freertos/vexriscv@rtl", "acts at no fixed distance from its retirement"),
         ("freertos/ibex2@rtl", "it has 2 cores, and a profile follows one"),
     ],
 )

@@ -46,6 +46,13 @@ struct Interrupts {
 struct Retired {
     std::uint32_t pc = 0;
     bool interrupts_on = false; /* mstatus.MIE before it */
+    bool behind_trap = false;   /* the one before it trapped, and did not retire */
+};
+
+/* What tells which call is executed: registers behind the instruction that retired last. */
+struct Registers {
+    std::uint32_t ra = 0, sp = 0;
+    std::uint32_t mtvec = 0, mepc = 0, mcause = 0;
 };
 
 /* The caches of a core that an order is for. */
@@ -75,7 +82,7 @@ class Core
     {
         return false;
     }
-    /* Whether it shows what retires, always as many cycles after a store acts on memory
+    /* Whether what retires is always shown as many cycles after a store acts on memory
      * (`retires` in core.toml). */
     virtual bool shows_retired() const
     {
@@ -85,6 +92,16 @@ class Core
     virtual const Retired *retired() const
     {
         return nullptr;
+    }
+    /* Whether it has retired() and registers() (`calls` in core.toml). */
+    virtual bool shows_calls() const
+    {
+        return false;
+    }
+    /* After low(). */
+    virtual Registers registers() const
+    {
+        return {};
     }
     /* Whether it counts the lines of its caches (`misses` in core.toml). */
     virtual bool counts_misses() const

@@ -319,7 +319,8 @@ bool Machine::device(const Request &request, Answer &answer)
 {
     if (request.address - map_.uart < UART_BYTES) {
         if (request.write && (request.lanes & 1u) != 0 && request.address - map_.uart < 4u) {
-            std::putchar(byte_of(request));
+            last_written_ = byte_of(request);
+            std::putchar(last_written_);
             state_.written++;
         }
         answer.data = TRANSMITTER_EMPTY << (8u * (LINE_STATUS & 3u));

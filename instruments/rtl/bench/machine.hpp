@@ -132,6 +132,10 @@ class Machine
     {
         return state_.written;
     }
+    std::uint8_t last_written() const
+    {
+        return last_written_;
+    }
     std::uint32_t fault_address() const
     {
         return state_.fault_address;
@@ -235,6 +239,7 @@ class Machine
     std::uint32_t watched_ = 0;
     std::FILE *trace_ = nullptr;
     std::uint64_t marks_ = 0;
+    std::uint8_t last_written_ = 0;
     bool with_misses_ = false;
     Paths *paths_ = nullptr;
     bool keeps_ = false; /* what stores overwrite */

@@ -7,6 +7,7 @@
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
+//         [--calls FILE --functions FILE [--until A] [--text FILE]]
 //         [--arrivals FILE [--arrivals-tried FILE] [--arrival-sample N] [--arrival-step N]
 //         [--arrival-lock A]
 //         [--arrival-second tick|request]
@@ -16,6 +17,7 @@
 // SIGUSR1: prints where each core is, and goes on. SIGTERM: the same, and ends.
 #include "arguments.hpp"
 #include "arrivals.hpp"
+#include "calls.hpp"
 #include "elf.hpp"
 #include "paths.hpp"
 #include "simulation.hpp"
@@ -32,6 +34,7 @@ namespace
 
 constexpr int EXIT_LIMIT = 124, EXIT_ARGUMENT = 125;
 constexpr std::uint64_t LOOK_CYCLES = 4096; /* between looks at signals and limits */
+constexpr unsigned SETTLE_CYCLES = 64;
 
 volatile std::sig_atomic_t asked_where = 0, asked_to_end = 0;
 
@@ -110,6 +113,17 @@ class Bench
         return run([this] { simulation_.step(); });
     }
 
+    /* Runs it until the calls end it, too. */
+    int run_with(Calls &calls)
+    {
+        simulation_.follow(calls);
+        calls_ = &calls;
+        const int code = run();
+        settle(calls);
+        calls.close(simulation_.core(0), end_);
+        return calls.ended() ? 0 : code;
+    }
+
     /* Runs it with an interrupt in every cycle of a sample. */
     int run_with(const Asked &asked, const std::string &tried, std::FILE *file)
     {
@@ -127,12 +141,22 @@ class Bench
     }
 
   private:
+    /* The store that ended the machine has yet to retire. */
+    void settle(const Calls &calls)
+    {
+        const std::uint64_t before = calls.instructions();
+        for (unsigned i = 0; i < SETTLE_CYCLES && simulation_.machine().finished() &&
+                             calls.instructions() == before;
+             i++) {
+            simulation_.step();
+        }
+    }
+
     template <typename Step> int run(Step step)
     {
         Machine &machine = simulation_.machine();
-        while (!machine.finished()) {
-            for (std::uint64_t i = 0; i < LOOK_CYCLES && !machine.finished() && asked_to_end == 0;
-                 i++) {
+        while (!over()) {
+            for (std::uint64_t i = 0; i < LOOK_CYCLES && !over() && asked_to_end == 0; i++) {
                 step();
             }
             if (machine.written() != written_) {
@@ -145,9 +169,10 @@ class Bench
                 asked_where = 0;
             }
             if (asked_to_end != 0) {
+                end_ = KDZ_END_STOPPED;
                 return EXIT_LIMIT;
             }
-            const char *why = over();
+            const char *why = limit();
             if (why != nullptr) {
                 std::cerr << why << " after " << simulation_.clocked() << " cycles\n";
                 simulation_.say_where();
@@ -157,15 +182,23 @@ class Bench
         return machine.code();
     }
 
-    const char *over()
+    bool over()
+    {
+        return simulation_.machine().finished() || (calls_ != nullptr && calls_->ended());
+    }
+
+    const char *limit()
     {
         if (simulation_.asleep() > LOOK_CYCLES && !simulation_.machine().timer_set()) {
+            end_ = KDZ_END_ASLEEP;
             return "every core waits for an interrupt, and no timer is set:";
         }
         if (simulation_.clocked() >= cycle_limit_) {
+            end_ = KDZ_END_LIMIT;
             return "the limit of cycles is reached:";
         }
         if (simulation_.clocked() - heard_ >= silence_limit_) {
+            end_ = KDZ_END_LIMIT;
             return "nothing was written for too long:";
         }
         return nullptr;
@@ -174,6 +207,8 @@ class Bench
     Simulation simulation_;
     std::uint64_t cycle_limit_, silence_limit_;
     std::uint64_t written_ = 0, heard_ = 0; /* bytes of output, and the cycle of the last */
+    Calls *calls_ = nullptr;
+    kdz_end end_ = KDZ_END_ITSELF;
 };
 
 std::FILE *opened(const std::string &name)
@@ -265,6 +300,21 @@ int run_followed(Bench &bench, const Arguments &arguments)
     return code;
 }
 
+int run_counted(Bench &bench, const Arguments &arguments)
+{
+    Calls calls(arguments, bench.machine());
+    return bench.run_with(calls);
+}
+
+int run_as_asked(Bench &bench, const Arguments &arguments)
+{
+    if (arguments.count("calls") != 0) {
+        return run_counted(bench, arguments);
+    }
+    return arguments.count("paths") != 0 ? run_followed(bench, arguments)
+                                         : run_asked(bench, arguments);
+}
+
 int run(const Arguments &arguments)
 {
     Bench bench(arguments, static_cast<unsigned>(option(arguments, "cores", 1)));
@@ -276,8 +326,7 @@ int run(const Arguments &arguments)
     }
     std::signal(SIGUSR1, on_signal);
     std::signal(SIGTERM, on_signal);
-    const int code = arguments.count("paths") != 0 ? run_followed(bench, arguments)
-                                                   : run_asked(bench, arguments);
+    const int code = run_as_asked(bench, arguments);
     bench.machine().end_watch();
     bench.end();
     if (trace != nullptr) {

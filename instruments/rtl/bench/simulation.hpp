@@ -6,6 +6,7 @@
 #ifndef KADENZ_RTL_SIMULATION_HPP
 #define KADENZ_RTL_SIMULATION_HPP
 
+#include "calls.hpp"
 #include "core.hpp"
 #include "machine.hpp"
 #include "paths.hpp"
@@ -64,6 +65,15 @@ class Simulation
         }
         paths_ = &paths;
         machine_.follow(&paths);
+    }
+
+    /* From now on its calls are counted. */
+    void follow(Calls &calls)
+    {
+        if (cores_.size() != 1 || !cores_[0]->shows_calls()) {
+            throw std::runtime_error("--calls: needs one core that shows its registers");
+        }
+        calls_ = &calls;
     }
 
     /* Whenever a sample begins, each core starts with these caches empty. */
@@ -133,6 +143,9 @@ class Simulation
         if (paths_ != nullptr && cores_[0]->retired() != nullptr) {
             paths_->retired(*cores_[0]->retired(), machine_.now());
         }
+        if (calls_ != nullptr && cores_[0]->retired() != nullptr) {
+            calls_->retired(*cores_[0], machine_.now());
+        }
         machine_.cycle(requests_, answers_);
         mark_ = machine_.take_mark();
         for (unsigned i = 0; i < cores_.size(); i++) {
@@ -145,6 +158,10 @@ class Simulation
         clocked_++;
         if (asleep && paths_ != nullptr) {
             paths_->slept(1);
+        }
+        if (calls_ != nullptr) {
+            calls_->cycle();
+            calls_->slept(asleep ? 1 : 0);
         }
         if (!asleep) {
             asleep_ = skipped_here_ = 0;
@@ -197,6 +214,9 @@ class Simulation
         if (paths_ != nullptr) {
             paths_->slept(cycles);
         }
+        if (calls_ != nullptr) {
+            calls_->slept(cycles);
+        }
         skipped_here_ = cycles;
         skipped_ += cycles;
     }
@@ -216,6 +236,7 @@ class Simulation
     bool counts_misses_ = false;
     Caches flushed_;
     Paths *paths_ = nullptr;
+    Calls *calls_ = nullptr;
     std::vector<std::unique_ptr<Core>> cores_;
     std::vector<Requests> requests_;
     std::vector<Answer> answers_;

@@ -48,7 +48,7 @@ def _check_core(name: TargetName) -> None:
         why = (
             f"it has {board.cores} cores, and a profile follows one"
             if board.cores > 1
-            else f"{core.title} does not show the bench which instruction retires"
+            else f"a store of {core.title} acts at no fixed distance from its retirement"
         )
         raise UsageError(
             f"{name}: cannot be profiled: {why}",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls whose instructions can be counted by reading (RV32, board hifive1-revb). An instruction
+ * Calls whose instructions can be counted by reading (RV32). An instruction
  * counts once, also the one that returns; handlers count apart.
  */
     .ifndef MORE
@@ -12,11 +12,7 @@
     .type _start, @function
 _start:
     la   sp, stack_end
-    .ifdef VECTORED
-    la   t0, vectors + 1
-    .else
-    la   t0, handler
-    .endif
+    la   t0, traps
     csrw mtvec, t0
     li   t0, 8
     csrw mie, t0
@@ -29,6 +25,18 @@ _start:
     jal  raises
     la   a0, buffer
     jal  saves
+    .ifdef FAULTS
+    la   t0, dead + 1
+    csrw mtvec, t0
+    .word 0xffffffff
+    .endif
+    .ifdef SLEEPS
+    csrw mie, zero
+    wfi
+    .endif
+    .ifdef SPINS
+1:  j    1b
+    .endif
     j    finish
     .size _start, . - _start
     /* 7 = 1 + 2 x 2 + 2 */
@@ -61,15 +69,6 @@ tail:
     nop
     j    six
     .size tail, . - tail
-    .option push
-    .option norvc
-    .option norelax
-    .balign 64
-vectors:
-    .rept 4 /* the last one is the software interrupt's */
-    j    handler
-    .endr
-    .option pop
     /* 14 = 7 + 4 of jumps, which does not return + 3 */
     .type saves, @function
 saves:
@@ -92,6 +91,12 @@ jumps:
     jr   t0
     .size jumps, . - jumps
     .include "common.riscv.S"
+    .section .vectors, "ax"
+    .balign 256
+    .type dead, @function
+dead:
+    j    dead
+    .size dead, . - dead
     .bss
     .balign 16
 buffer: .space 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Two threads that give way to each other by a plain return with another stack, and a handler that
- * comes in one of them (RV32, board hifive1-revb).
+ * comes in one of them (RV32).
  */
 
     .section .text.start, "ax"
@@ -10,7 +10,7 @@
     .type _start, @function
 _start:
     la   sp, stack_1
-    la   t0, handler
+    la   t0, traps
     csrw mtvec, t0
     li   t0, 8                      /* mie.MSIE */
     csrw mie, t0

@@ -94,6 +94,30 @@ class Ibex final : public Core
         return beside_.has_retired ? &beside_.retired : nullptr;
     }
 
+    bool shows_calls() const override
+    {
+        return true;
+    }
+
+    /* retired() is one cycle late, and so what the instruction wrote is there. */
+    Registers registers() const override
+    {
+        const auto &root = *core_.rootp;
+        Registers now;
+        now.ra =
+            root.kdz_core__DOT__core__DOT__gen_regfile_ff__DOT__register_file_i__DOT__g_rf_flops__BRA__1__KET____DOT__rf_reg_q;
+        now.sp =
+            root.kdz_core__DOT__core__DOT__gen_regfile_ff__DOT__register_file_i__DOT__g_rf_flops__BRA__2__KET____DOT__rf_reg_q;
+        now.mtvec =
+            root.kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__csr_mtvec_o;
+        now.mepc = root.kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__csr_mepc_o;
+        /* Of Ibex's own form: external, internal, and five bits. */
+        const std::uint32_t cause =
+            root.kdz_core__DOT__core__DOT__u_ibex_core__DOT__cs_registers_i__DOT__mcause_q;
+        now.mcause = ((cause & 0x60u) != 0 ? 0x80000000u : 0u) | (cause & 0x1fu);
+        return now;
+    }
+
     void skipped(std::uint64_t cycles) override
     {
         beside_.stopped += cycles;
@@ -136,7 +160,7 @@ class Ibex final : public Core
         beside_.has_retired = core_.retired != 0 && core_.retired_order != beside_.order;
         if (beside_.has_retired) {
             beside_.order = core_.retired_order;
-            beside_.retired = {core_.retired_pc, beside_.interrupts_on};
+            beside_.retired = {core_.retired_pc, beside_.interrupts_on, false};
         }
         beside_.interrupts_on = interrupts_on();
     }

@@ -17,6 +17,7 @@ constexpr unsigned WFI = 2;           /* of EnvCtrlEnum in the Verilog */
 constexpr unsigned LAST_OF_BURST = 7; /* Wishbone's CTI */
 constexpr unsigned LINES = 128;       /* of each cache */
 constexpr std::uint32_t TAG_VALID = 1u;
+constexpr unsigned RA = 1, SP = 2;
 
 class VexRiscv final : public Core
 {
@@ -41,6 +42,7 @@ class VexRiscv final : public Core
         core_.iBusWishbone_ACK = 0;
         core_.dBusWishbone_ACK = 0;
         clock(0);
+        look_at_retired();
         Requests requests;
         requests.instruction.valid = core_.iBusWishbone_CYC != 0 && core_.iBusWishbone_STB != 0;
         requests.instruction.address = core_.iBusWishbone_ADR << 2u;
@@ -79,6 +81,29 @@ class VexRiscv final : public Core
     bool interrupts_on() const override
     {
         return core_.VexRiscv->CsrPlugin_mstatus_MIE != 0;
+    }
+
+    const Retired *retired() const override
+    {
+        return has_retired_ ? &retired_ : nullptr;
+    }
+
+    bool shows_calls() const override
+    {
+        return true;
+    }
+
+    Registers registers() const override
+    {
+        const auto &inside = *core_.VexRiscv;
+        Registers now;
+        now.ra = inside.RegFilePlugin_regFile[RA];
+        now.sp = inside.RegFilePlugin_regFile[SP];
+        now.mtvec = inside.CsrPlugin_mtvec_base << 2u | inside.CsrPlugin_mtvec_mode;
+        now.mepc = inside.CsrPlugin_mepc;
+        now.mcause = static_cast<std::uint32_t>(inside.CsrPlugin_mcause_interrupt) << 31u |
+                     inside.CsrPlugin_mcause_exceptionCode;
+        return now;
     }
 
     bool counts_misses() const override
@@ -134,6 +159,21 @@ class VexRiscv final : public Core
         }
     }
 
+    /* The clock rises only in high(), when memory has answered: what was in the last stage before
+     * has retired if the core counted it. */
+    void look_at_retired()
+    {
+        const auto &inside = *core_.VexRiscv;
+        has_retired_ = inside.CsrPlugin_minstret == counted_ + 1u;
+        counted_ = inside.CsrPlugin_minstret;
+        trapped_ = trapped_ || inside.CsrPlugin_hadException != 0;
+        if (has_retired_) {
+            retired_ = {in_last_stage_, false, trapped_};
+            trapped_ = false;
+        }
+        in_last_stage_ = inside.lastStagePc;
+    }
+
     void clock(unsigned level)
     {
         core_.clk = level & 1u;
@@ -142,6 +182,10 @@ class VexRiscv final : public Core
 
     Vcore core_;
     Misses misses_;
+    Retired retired_; /* not kept: of calls alone, which nothing copies */
+    bool has_retired_ = false, trapped_ = false;
+    std::uint32_t in_last_stage_ = 0;
+    std::uint64_t counted_ = 0;
     Snapshots<Vcore, Misses> snapshots_;
 };
 
