@@ -150,6 +150,8 @@ def symbols_of(table: Any) -> Iterator[Any]:
 class Elf:
     """An ELF file, read on first access. UsageError where it is damaged."""
 
+    symbol_tables: tuple[str, ...] = (".symtab",)  # the first that it has is read
+
     def __init__(self, path: Path) -> None:
         self.path = path
 
@@ -237,10 +239,15 @@ class Elf:
             return str(elf["e_machine"])
 
     @cached_property
+    def mode_bit(self) -> int:
+        """The bit with which an address marks Thumb code: 1 on Arm, else 0."""
+        return 1 if self.machine == "EM_ARM" else 0
+
+    @cached_property
     def entry(self) -> int:
         """The address of the first instruction, without the bit that marks Thumb code."""
         with opened(self.path) as elf:
-            return int(elf["e_entry"]) & ~1
+            return int(elf["e_entry"]) & ~self.mode_bit
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -253,11 +260,10 @@ class Elf:
     @cached_property
     def symbols(self) -> list[Symbol]:
         """Functions and variables by address, the largest of an address first."""
-        thumb = 1 if self.machine == "EM_ARM" else 0
         table_symbols = [
             Symbol(
                 symbol.section.name,
-                symbol.value & ~(thumb if symbol.kind == "STT_FUNC" else 0),
+                symbol.value & ~(self.mode_bit if symbol.kind == "STT_FUNC" else 0),
                 symbol.size,
                 symbol.name,
             )
@@ -270,7 +276,8 @@ class Elf:
     def _table(self) -> list[_Entry]:
         """The symbols that lie in a section, as the file has them; none in a stripped file."""
         with opened(self.path) as elf:
-            table = elf.get_section_by_name(".symtab")
+            tables = map(elf.get_section_by_name, self.symbol_tables)
+            table = next((each for each in tables if each is not None), None)
             sections = dict(enumerate(elf.iter_sections()))
             return [
                 _Entry(
@@ -287,12 +294,12 @@ class Elf:
     def symbol_at(self, address: int) -> str:
         """`function+0x12` for an address in code; "" if it lies in no function."""
         starts = [s for s, _, _ in self.functions]
-        # On Arm bit 0 marks Thumb code and is not part of the address.
-        index = bisect_right(starts, address & ~1) - 1
+        address &= ~self.mode_bit
+        index = bisect_right(starts, address) - 1
         if index < 0:
             return ""
         start, size, name = self.functions[index]
-        inside = (address & ~1) - start
+        inside = address - start
         # An assembly label has no size: it extends to the next label or the end of its section.
         return f"{name}+{inside:#x}" if inside < size else ""
 
@@ -301,7 +308,7 @@ class Elf:
         """Address, size and name of functions and labels of code, by address."""
         labels = sorted(
             (
-                symbol.value & ~1,
+                symbol.value & ~self.mode_bit,
                 symbol.size,
                 symbol.name,
                 symbol.section["sh_addr"] + symbol.section["sh_size"],
@@ -317,6 +324,12 @@ class Elf:
             (start, size or max(min(after or end, end) - start, 0), name)
             for (start, size, name, end), after in zip(labels, following, strict=False)
         ]
+
+
+class Library(Elf):
+    """A shared library: one without symbols still has the names of what it exports."""
+
+    symbol_tables = (".symtab", ".dynsym")
 
 
 def _kind(section: Any) -> SectionKind:

@@ -4,7 +4,7 @@
  * QEMU TCG plugin (API v4).
  *
  *   -plugin libkadenz-calls.so,calls=FILE,functions=FILE[,until=ADDRESS][,limit=NS]
- *           [,console=FILE,text=FILE][,progress=FILE][,symbols=FILE,flows=FILE]
+ *           [,console=FILE,text=FILE][,progress=FILE][,symbols=FILE,flows=FILE][,guest=on]
  *
  * `functions` has the addresses and the bytes of their code, one a line, and spans with their first
  * and their end; `calls` is written (rows.h). The emulator ends when the instruction at `until` is
@@ -14,8 +14,13 @@
  * anything but 0; and the last semihosting call that was answered from this machine, 0 for none.
  * `symbols` has address and bytes of each function of the image, by address; `flows` is written:
  * where the instructions of the calls went (flows.h).
+ *
+ * With guest=on the machine is a guest with Linux, and the functions are those of one program of
+ * it (guest.h).
  */
 #include "flows.h"
+#include "guest.h"
+#include "isa.h"
 #include "qemu.h"
 #include "rows.h"
 #include "stopwatch.h"
@@ -64,7 +69,7 @@ struct entry {
 static struct {
     const char *calls, *functions, *console, *text, *progress, *symbols, *flows;
     uint64_t until, limit;
-    bool has_until;
+    bool has_until, guest;
 } asked;
 
 static GHashTable *roles; /* address -> GArray of struct role */
@@ -77,6 +82,7 @@ static qemu_plugin_u64 following, slice;
 static const struct block *last;
 static uint64_t last_address;
 static bool ended;
+static qemu_plugin_id_t plugin;
 
 static uint64_t now(unsigned int vcpu)
 {
@@ -91,7 +97,11 @@ static void end(unsigned int vcpu, enum kdz_end why, uint32_t fault)
         return;
     }
     ended = true;
-    kdz_strands_end();
+    if (asked.guest) {
+        kdz_guest_end();
+    } else {
+        kdz_strands_end();
+    }
     if (asked.flows != NULL && !kdz_flows_write(asked.flows)) {
         fprintf(stderr, "kadenz-calls: %s cannot be written: %s\n", asked.flows, strerror(errno));
         _Exit(EXIT_FAILURE);
@@ -102,7 +112,7 @@ static void end(unsigned int vcpu, enum kdz_end why, uint32_t fault)
 
 static void end_now(unsigned int vcpu, enum kdz_end why)
 {
-    end(vcpu, why, kdz_processor_fault());
+    end(vcpu, why, asked.guest ? 0 : kdz_processor_fault());
     _Exit(EXIT_SUCCESS);
 }
 
@@ -311,6 +321,28 @@ static bool is_entry(uint64_t address)
     return false;
 }
 
+/* Only before the last instruction of a block may the clock be read. */
+static void look_at_clock(struct qemu_plugin_tb *translated)
+{
+    struct qemu_plugin_insn *final =
+        qemu_plugin_tb_get_insn(translated, qemu_plugin_tb_n_insns(translated) - 1u);
+
+    qemu_plugin_register_vcpu_insn_exec_cond_cb(final, on_slice, QEMU_PLUGIN_CB_R_REGS,
+                                                QEMU_PLUGIN_COND_GE, slice, SLICE,
+                                                (void *)(uintptr_t)qemu_plugin_insn_vaddr(final));
+}
+
+/* Of a guest the blocks are counted for the next look at the clock: a boot has billions of
+ * instructions. */
+static void on_guest_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
+{
+    (void)id;
+    kdz_guest_translate(translated);
+    qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(translated, QEMU_PLUGIN_INLINE_ADD_U64, slice,
+                                                      1);
+    look_at_clock(translated);
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
 {
     const size_t count = qemu_plugin_tb_n_insns(translated);
@@ -336,10 +368,7 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
         qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(instruction, QEMU_PLUGIN_INLINE_ADD_U64,
                                                             slice, 1);
     }
-    /* Only before the last instruction of a block may the clock be read. */
-    qemu_plugin_register_vcpu_insn_exec_cond_cb(final, on_slice, QEMU_PLUGIN_CB_R_REGS,
-                                                QEMU_PLUGIN_COND_GE, slice, SLICE,
-                                                (void *)(uintptr_t)qemu_plugin_insn_vaddr(final));
+    look_at_clock(translated);
     kdz_stopwatch_block(translated);
 }
 
@@ -347,8 +376,25 @@ static void on_vcpu_init(qemu_plugin_id_t id, unsigned int vcpu)
 {
     (void)id;
     (void)vcpu;
-    kdz_processor_init();
+    if (asked.guest) {
+        kdz_isa_init();
+    } else {
+        kdz_processor_init();
+    }
     kdz_stopwatch_vcpu_init();
+}
+
+static void watch_all(qemu_plugin_id_t id)
+{
+    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, asked.guest ? on_guest_translate : on_translate);
+    qemu_plugin_register_atexit_cb(id, on_shutdown, NULL);
+}
+
+/* Nothing that was translated is executed any more. */
+static void restart(void)
+{
+    qemu_plugin_reset(plugin, watch_all);
 }
 
 /* ---- arguments -------------------------------------------------------------------------------
@@ -379,6 +425,10 @@ static bool take(const char *argument)
             *files[i].file = value;
             return true;
         }
+    }
+    if (strcmp(argument, "guest=on") == 0) {
+        asked.guest = true;
+        return true;
     }
     if (length == 5 && strncmp(argument, "until", length) == 0) {
         asked.has_until = number_of(value, &asked.until);
@@ -431,7 +481,11 @@ static bool read_files(void)
     if (!g_file_get_contents(asked.functions, &bytes, NULL, NULL)) {
         return false;
     }
-    for (char *line = strtok(bytes, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    if (asked.guest && !kdz_guest_take(bytes)) {
+        return false;
+    }
+    char *line = asked.guest ? NULL : strtok(bytes, "\n");
+    for (; line != NULL; line = strtok(NULL, "\n")) {
         if (!take_line(line)) {
             return false;
         }
@@ -506,7 +560,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
             fprintf(stderr,
                     "kadenz-calls: unknown argument %s. Known: calls=FILE, functions=FILE, "
                     "until=ADDRESS, limit=NS, console=FILE, text=FILE, progress=FILE, "
-                    "symbols=FILE, flows=FILE\n",
+                    "symbols=FILE, flows=FILE, guest=on\n",
                     argv[i]);
             return -1;
         }
@@ -517,8 +571,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
     following = qemu_plugin_scoreboard_u64(qemu_plugin_scoreboard_new(sizeof(uint64_t)));
     slice = qemu_plugin_scoreboard_u64(qemu_plugin_scoreboard_new(sizeof(uint64_t)));
     kdz_strands_start((const struct kdz_code *)(void *)code->data, code->len, follow);
-    qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translate);
-    qemu_plugin_register_atexit_cb(id, on_shutdown, NULL);
+    kdz_guest_start(restart);
+    plugin = id;
+    watch_all(id);
     return 0;
 }

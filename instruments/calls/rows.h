@@ -18,6 +18,10 @@ enum kdz_row {
     KDZ_ROW_CALL = 1,  /* its count, that of handlers inside, that of other threads */
     KDZ_ROW_TALLY = 2, /* of a function: calls that began, returned, were left without a return */
     KDZ_ROW_END = 3,   /* why (as the function), the last address, exception, the count */
+    KDZ_ROW_MORE = 4,  /* behind a call of a program of Linux: instructions of the kernel for
+                          it, and of signals' handlers */
+    KDZ_ROW_SYSTEM_CALL = 5, /* of a function: the number, how many, the kernel's instructions */
+    KDZ_ROW_PROGRAM = 6,     /* processes that it started, programs it became, its threads */
 };
 
 enum kdz_end {

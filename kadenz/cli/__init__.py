@@ -30,7 +30,7 @@ _GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "doctor": ("kadenz.cli.doctor:doctor", "Show what this machine and each target can do."),
         "list": ("kadenz.cli.list:list_", "List benchmarks, targets, campaigns and loads."),
         "run": ("kadenz.cli.run:run", "Measure a campaign or benchmarks on targets."),
-        "count": ("kadenz.cli.count:count", "Count instructions of calls in your own firmware."),
+        "count": ("kadenz.cli.count:count", "Count instructions of calls in your own code."),
         "watch": ("kadenz.cli.watch:watch", "Watch the real-time threads of a program as it is."),
         "import": ("kadenz.cli.import_:import_", "Make a run from a logic analyser's capture."),
         "tune": ("kadenz.cli.tune:tune", "Tune this Linux with a profile, verify it, restore it."),

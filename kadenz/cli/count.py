@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kadenz count: each call of a function in a firmware as it is, in instructions or cycles."""
+"""kadenz count: each call of a function in a firmware or a program as it is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
 if TYPE_CHECKING:
     from kadenz.analysis import RunResult
-    from kadenz.counting.firmware import Execution
+    from kadenz.cli.count_program import Inputs
+    from kadenz.counting.execution import Execution
     from kadenz.counting.functions import Function, Functions
     from kadenz.counting.recording import CountedRun
     from kadenz.report.count import CallFacts
@@ -24,11 +26,11 @@ _LIMIT_S = 1.0
 
 @click.command()
 @click.argument("image", type=click.Path(path_type=Path))
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 @click.option(
     "--board",
-    required=True,
     metavar="BOARD[@TIER]",
-    help="The board: stm32f4, or ibex@rtl, a simulated core. Default tier: the board's first.",
+    help="A firmware's board: stm32f4, or ibex@rtl, a simulated core. Default: its first tier.",
 )
 @click.option(
     "--function",
@@ -62,7 +64,34 @@ _LIMIT_S = 1.0
     metavar="SECONDS",
     default=_LIMIT_S,
     show_default=True,
-    help="End after SECONDS of virtual time.",
+    help="End after SECONDS of virtual time. A program that it ends has failed.",
+)
+@click.option(
+    "--file",
+    "files",
+    metavar="PATH[=PLACE]",
+    multiple=True,
+    help="A file that the program reads, and its place in the guest; may be repeated.",
+)
+@click.option(
+    "--stdin",
+    "standard_input",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The program's standard input. Default: empty.",
+)
+@click.option(
+    "--expect",
+    "expected",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="What the program has to write to standard output.",
+)
+@click.option(
+    "--guest",
+    metavar="KEY=VALUE,…",
+    multiple=True,
+    help="The program's kernel: kernel=6.12, flavour=plain|rt.",
 )
 @click.option(
     "-o",
@@ -75,7 +104,8 @@ _LIMIT_S = 1.0
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def count(
     image: Path,
-    board: str,
+    arguments: Sequence[str],
+    board: str | None,
     functions: Sequence[str],
     functions_from: Path | None,
     begins: Sequence[str],
@@ -83,19 +113,24 @@ def count(
     until: str | None,
     until_text: str,
     limit_s: float,
+    files: Sequence[str],
+    standard_input: Path | None,
+    expected: Path | None,
+    guest: Sequence[str],
     output: Path | None,
     name: str,
     fresh: bool,
     as_json: bool,
 ) -> int:
-    """Count the instructions of each call of a function in IMAGE, your firmware as it is.
+    """Count the instructions of each call of a function in IMAGE, your build as it is.
 
     IMAGE is a linked ELF file for an emulated board, or for a simulated core: then its clock
-    cycles are counted. It needs no suite, no marks and no other build. Each call is a sample, with
-    the calls inside it, without the handlers of interrupts. So is each way from one place of the
-    code to another. The firmware runs until it ends itself by semihosting or by a core's register,
-    or until one of --until, --until-text and --limit. The run folder is like all others: show,
-    compare, gate and archive read it.
+    cycles are counted; or without --board a program of Linux, which a guest executes with
+    ARGUMENTS. It needs no suite, no marks and no other build. Each call is a sample, with the
+    calls inside it, without the handlers of interrupts and without the kernel. So is each way from
+    one place of the code to another. A firmware runs until it ends itself by semihosting or by a
+    core's register, or until one of --until, --until-text and --limit. The run folder is like all
+    others: show, compare, gate and archive read it.
 
     \b
     kadenz count firmware.elf --board stm32f4 --function pid_update
@@ -106,42 +141,114 @@ def count(
     kadenz count firmware.elf --board stm32f4 --from read_sensor --to write_output
     kadenz count firmware.elf --board stm32f4 --from main.c:120 --to main.c:140
     kadenz count firmware.elf --board ibex@rtl --function pid_update
+    kadenz count ./program --function 'parse_*' --file data.json -- data.json
     """
+    from kadenz.cli.count_program import Inputs
+
+    if not image.exists():
+        raise UsageError(f"{image}: no such file", remedy="Pass the linked image of your build")
+    inputs = Inputs(arguments, files, standard_input, expected, guest)
+    wanted = _Wanted(
+        image, functions, functions_from, begins, ends, limit_s, output, name, fresh, as_json
+    )
+    if board is None:
+        if until or until_text or functions_from is not None:
+            raise UsageError(
+                "--until, --until-text, --functions-from: for a firmware, and there is no --board",
+                remedy="Name its board. A program of Linux runs until it ends by itself",
+            )
+        return _count_program(wanted, inputs)
+    inputs.refuse()
+    return _count_firmware(wanted, board, until, until_text)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What both kinds of images have."""
+
+    image: Path
+    functions: Sequence[str]
+    functions_from: Path | None
+    begins: Sequence[str]
+    ends: Sequence[str]
+    limit_s: float
+    output: Path | None
+    name: str
+    fresh: bool
+    as_json: bool
+
+    def check(self, chosen: Sequence[Function]) -> None:
+        """UsageError if nothing is to be counted."""
+        if not chosen:
+            raise UsageError(
+                f"{self.image}: nothing to count",
+                remedy="Name a function with --function, or a span with --from and --to",
+            )
+
+    def place(self) -> tuple[Path, str]:
+        """Where the run goes, and its name."""
+        from kadenz.cli.run_request import lab_defaults, run_name
+
+        output, _ = lab_defaults(self.output, None)
+        return output, run_name(self.name, output)
+
+
+def _count_firmware(wanted: _Wanted, board: str, until: str | None, until_text: str) -> int:
     from kadenz.cli.measuring import stoppable
-    from kadenz.cli.run_request import lab_defaults, run_name
     from kadenz.counting.firmware import executed, firmware
     from kadenz.counting.functions import Functions
     from kadenz.counting.recording import record
     from kadenz.targets.firmware import Watching
 
-    if not image.exists():
-        raise UsageError(f"{image}: no such file", remedy="Pass the linked image of your build")
-    checked = firmware(image, board)
+    checked = firmware(wanted.image, board)
     known = Functions(checked.elf)
-    chosen = [*known.chosen(functions), *known.spans(begins, ends)]
-    if functions_from is not None:
-        chosen += _timed(known, functions_from, board, chosen)
-    if not chosen:
-        raise UsageError(
-            f"{image}: nothing to count",
-            remedy="Name a function with --function, or a span with --from and --to",
-        )
+    chosen = [*known.chosen(wanted.functions), *known.spans(wanted.begins, wanted.ends)]
+    if wanted.functions_from is not None:
+        chosen += _timed(known, wanted.functions_from, board, chosen)
+    wanted.check(chosen)
     watching = Watching(
         [(function.address, function.size, function.end) for function in chosen],
-        limit_s,
+        wanted.limit_s,
         known.address(until, "--until") if until else None,
         until_text,
     )
-    output, _ = lab_defaults(output, None)
-    run = run_name(name, output)
+    output, run = wanted.place()
     with (
         stoppable() as stop,
-        _progress(image) as progress,
-        executed(checked, watching, stop, progress, fresh=fresh) as execution,
+        _progress(wanted.image) as progress,
+        executed(checked, watching, stop, progress, fresh=wanted.fresh) as execution,
     ):
         counted = record(checked, chosen, execution, output, run)
-    result = _shown(counted, execution, as_json=as_json)
-    return _exit_code(result, execution)
+    result = _shown(counted, execution, as_json=wanted.as_json)
+    return _exit_code(result, execution, "--limit ends a firmware that does not end")
+
+
+def _count_program(wanted: _Wanted, inputs: Inputs) -> int:
+    from kadenz.cli.count_program import checked_program, shown_program
+    from kadenz.cli.measuring import stoppable
+    from kadenz.counting.program import executed, functions_of
+    from kadenz.counting.recording import record
+
+    subject = checked_program(wanted.image, inputs)
+    chosen = functions_of(subject.linux, wanted.functions, wanted.begins, wanted.ends)
+    wanted.check(chosen)
+    output, run = wanted.place()
+    with (
+        stoppable() as stop,
+        _progress(wanted.image) as progress,
+        executed(
+            subject,
+            chosen,
+            wanted.limit_s,
+            inputs.expected,
+            stop,
+            progress,
+            fresh=wanted.fresh,
+        ) as execution,
+    ):
+        counted = record(subject, chosen, execution, output, run)
+        result = shown_program(subject, counted, execution, as_json=wanted.as_json)
+    return _exit_code(result, execution, "--limit gives the program more time")
 
 
 def _timed(known: Functions, file: Path, board: str, chosen: Sequence[Function]) -> list[Function]:
@@ -187,9 +294,6 @@ def _shown(counted: CountedRun, execution: Execution, *, as_json: bool) -> RunRe
 
     result = analyse(read_run(counted.folder))
     facts = _facts(counted)
-    ended = execution.ended or "interrupted"
-    if execution.value is not None and execution.stored:
-        ended += f". From the store, measured {execution.value.day}"
     if as_json:
         write_json(
             {
@@ -200,7 +304,7 @@ def _shown(counted: CountedRun, execution: Execution, *, as_json: bool) -> RunRe
             }
         )
     else:
-        write_table(console(), table_of_calls(result, facts, ended))
+        write_table(console(), table_of_calls(result, facts, execution.account))
         console().print(styled("[dim]{}[/]", str(counted.folder)), soft_wrap=True)
     for warning in result.manifest.warnings:
         click.echo(f"warning: {warning.message}. {warning.remedy}".rstrip(), err=True)
@@ -218,13 +322,12 @@ def _facts(counted: CountedRun) -> dict[str, CallFacts]:
     }
 
 
-def _exit_code(result: RunResult, execution: Execution) -> int:
-    """0, or 1 with the reason: the firmware failed, a function was not called, or Ctrl-C."""
+def _exit_code(result: RunResult, execution: Execution, hint: str) -> int:
+    """0, or 1 with the reason: the image failed, a function was not called, or Ctrl-C."""
     if execution.problem:
         raise TargetFailed(
             execution.problem,
-            remedy="The calls until then are in the run folder; --limit ends a firmware that "
-            "does not end",
+            remedy=f"The calls until then are in the run folder; {hint}",
             detail=execution.last_output,
         )
     bad = [record for record in result.records if record.entry.status == "failed"]

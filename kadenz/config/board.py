@@ -142,7 +142,7 @@ class GuestProgram(FileModel, kw_only=True, frozen=True):
     # one compile the program for it. Empty: they cannot.
     target: str = ""
     modules: tuple[str, ...]  # of kernels/linux/guest/modules, in the order of their loading
-    wire: tuple[str, str]  # two interfaces: the program's, and that of the devices
+    wire: tuple[str, ...]  # two interfaces: the program's, and that of the devices; or none
     arguments: tuple[str, ...]
     ring: tuple[str, ...]  # arguments with which the program simulates the devices
     card: GuestCard | None = None  # None: the interfaces are a virtual pair
@@ -153,6 +153,8 @@ class GuestProgram(FileModel, kw_only=True, frozen=True):
         for word in (*self.modules, *self.wire, *self.arguments, *self.ring):
             if not _WORD.fullmatch(word):
                 raise ValueError(f"`{word}`: expected letters, digits, and any of ./=:_+-")
+        if len(self.wire) not in (0, 2):
+            raise ValueError("`wire`: expected two interfaces, or none")
         count = max(len(self.arguments), len(self.ring))
         if count > _WORDS_MAX:
             raise ValueError(f"{count} arguments; a guest takes {_WORDS_MAX}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,27 +16,27 @@ from kadenz.config.board import Board, EmulatedTier, RtlTier
 from kadenz.config.manifest import (
     BuildEntry,
     ClockEntry,
-    EmulatorEntry,
+    ConditionEntry,
     FootprintEntry,
+    TargetEntry,
     Tier,
-    ValueEntry,
 )
+from kadenz.config.manifest import Warning as RunWarning
 from kadenz.config.toml import did_you_mean
+from kadenz.counting.execution import Execution
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.elf_facts import ElfFacts, read_facts
 from kadenz.images.footprint import footprint
 from kadenz.images.given_image import check_machine, check_memory
-from kadenz.targets.calls import Calls, Why
+from kadenz.targets.calls import Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
-from kadenz.targets.flows import Flow
 from kadenz.targets.rtl_firmware import RtlFirmwareTarget, check_calls
 from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
 _STILL_S = 3.0  # of real time in which the core executes nothing
 _CONSOLE_BYTES = 1 << 20  # that are kept
-_LAST_LINES = 12
 # Armv7-M Architecture Reference Manual, table B1-4; RISC-V Privileged Architecture, mcause.
 _FAULTS = {
     "armv6m": {3: "HardFault"},
@@ -62,6 +62,8 @@ class Firmware:
     board: Board
     tier: EmulatedTier | RtlTier
 
+    companions = ("handlers", "threads")
+
     @property
     def tier_name(self) -> Tier:
         """As in the name of a target."""
@@ -79,6 +81,34 @@ class Firmware:
         )
 
     @property
+    def label(self) -> str:
+        """For the number of a run: the board."""
+        return self.board_name
+
+    @property
+    def conditions(self) -> list[ConditionEntry]:
+        """None: files alone decide."""
+        return []
+
+    def target(self, ended: str) -> TargetEntry:
+        """The entry of a run."""
+        return TargetEntry(
+            name=f"{self.board_name}@{self.tier_name}",
+            kernel="",
+            board=self.board_name,
+            tier=self.tier_name,
+            instrument="scope",
+            arch=self.board.arch,
+            kernel_name="firmware",
+            kernel_version="",
+            capabilities=[],
+            settings={"ended": ended},
+            cores=1,
+            tick_hz=0,
+            title=self.board.title,
+        )
+
+    @property
     def build(self) -> BuildEntry:
         """The build, as far as the file states it."""
         sizes = self.elf.sizes
@@ -93,33 +123,6 @@ class Firmware:
             kernel_source=f"image {self.elf.path}, built elsewhere",
             footprint=_footprint(self.elf.path),
         )
-
-
-@dataclass(frozen=True)
-class Execution:
-    """An execution that is over. `problem`: why its figures are not those of the firmware's work,
-    "" if nothing was wrong. `stopped`: somebody pressed Ctrl-C."""
-
-    calls: Calls
-    flows: Sequence[Flow]  # where the instructions of some calls went
-    ended: str  # how it ended: "reached `done`"
-    problem: str
-    stopped: bool
-    console: str
-    duration_s: float
-    emulator: EmulatorEntry | None
-    value: ValueEntry | None = None  # None: nothing is kept of it
-    asked: str = ""  # of this machine, by semihosting: "SYS_TIME"
-
-    @property
-    def stored(self) -> bool:
-        """Whether it was executed before, and its output is from the store."""
-        return self.value is not None and self.value.stored
-
-    @property
-    def last_output(self) -> str:
-        """The last lines of the console."""
-        return "\n".join(self.console.rstrip().splitlines()[-_LAST_LINES:])
 
 
 def _footprint(file: Path) -> list[FootprintEntry]:
@@ -141,7 +144,7 @@ def firmware(file: Path, board_name: str) -> Firmware:
     if elf.hosted:
         raise UsageError(
             f"{file}: a program for an operating system, not a firmware",
-            remedy="Pass the linked image of a board",
+            remedy="Leave --board out: a guest with Linux executes it",
         )
     check_machine(file, facts, name, board, option="--board BOARD")
     check_memory(file, facts, name, board)
@@ -208,12 +211,23 @@ def executed(
             duration_s=round(time.monotonic() - begun, 3),
             emulator=target.emulator(),
             value=target.value if not asked else None,
-            asked=asked,
+            warnings=_asked(asked) if asked else [],
         )
     finally:
         target.close()
     if target.difference is not None:
         raise target.difference
+
+
+def _asked(call: str) -> list[RunWarning]:
+    return [
+        RunWarning(
+            code="asks-this-machine",
+            message=f"the firmware asked for the time, or for a name, of this machine ({call})",
+            remedy="Two counts may differ, and the next one is executed again. A clock of the "
+            "board is the same each time",
+        )
+    ]
 
 
 def _target(image: Firmware, watching: Watching) -> FirmwareTarget | RtlFirmwareTarget:

@@ -39,6 +39,7 @@ class Function:
     named: bool = True
     pieces: tuple[str, ...] = ()
     end: int = 0
+    library: str = ""  # path of the one that it is in; "": the image itself
 
     @property
     def is_span(self) -> bool:
@@ -181,7 +182,7 @@ class Functions:
     def _code_at(self, text: str, option: str) -> int:
         """The address `text`, where there is code."""
         try:
-            address = int(text, 16) & ~1  # on Arm, bit 0 marks Thumb code
+            address = int(text, 16) & ~self._elf.mode_bit
         except ValueError:
             raise UsageError(
                 f"{option} {text}: not an address", remedy="For example 0x08000200"

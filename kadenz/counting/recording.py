@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,19 +20,19 @@ from kadenz.config.manifest import (
     Manifest,
     ProofEntry,
     RecordEntry,
-    TargetEntry,
     Warning,  # noqa: A004
 )
-from kadenz.counting.firmware import Execution, Firmware
+from kadenz.counting.execution import Execution
+from kadenz.counting.firmware import Firmware
 from kadenz.counting.functions import Function
 from kadenz.counting.profiles import Profiles
+from kadenz.counting.program import Program
 from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
 from kadenz.store import RunWriter
 from kadenz.targets.calls import CallBlock, Tally, Values
 
 LANE = "call"
-_COMPANIONS = ("handlers", "threads")
 _FIRST_RECORD = 10  # the first point of a plan
 _MOST_U4 = (1 << 32) - 1
 
@@ -60,7 +60,7 @@ class CountedRun:
 
 
 def record(
-    image: Firmware,
+    image: Firmware | Program,
     functions: Sequence[Function],
     execution: Execution,
     output: Path,
@@ -76,38 +76,36 @@ def record(
         here.lengths.update(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
     with RunWriter(output, _manifest(image, execution, name)) as writer:
         for i, each in enumerate(counted):
-            writer.open_record(_entry(_FIRST_RECORD + i, each, execution, image.clock.unit))
+            writer.open_record(_entry(_FIRST_RECORD + i, each, execution, image))
             writer.manifest.warnings += each.warnings
-        if execution.asked:
-            writer.manifest.warnings.append(_asked(execution.asked))
+        writer.manifest.warnings += execution.warnings
         for block in execution.calls.blocks():
             for lane, values in enumerate(_values(block)):
                 kind = _dtype(counted[block.function])
                 writer.append(_FIRST_RECORD + block.function, lane, values.astype(kind))
-        profiles = Profiles(image, execution.flows, writer.manifest.target.name)
-        for i, each in enumerate(counted):
+        for i in range(len(counted)):
             writer.close_record(_FIRST_RECORD + i)
-            profile = profiles.of(_FIRST_RECORD + i, LANE, i, each.function, each.lengths)
-            if profile is not None:
-                content = msgspec.json.encode(profile)
-                writer.keep_profile(profile.record, profile.bench, content)
+        if isinstance(image, Firmware):
+            _keep_profiles(writer, image, counted, execution)
         if execution.console:
             writer.say(execution.console)
         stopped = "interrupted (Ctrl-C)" if execution.stopped else ""
         return CountedRun(writer.finish(stopped), counted)
 
 
-def _asked(call: str) -> Warning:
-    return Warning(
-        code="asks-this-machine",
-        message=f"the firmware asked for the time, or for a name, of this machine ({call})",
-        remedy="Two counts may differ, and the next one is executed again. A clock of the board "
-        "is the same each time",
-    )
+def _keep_profiles(
+    writer: RunWriter, image: Firmware, counted: Sequence[Counted], execution: Execution
+) -> None:
+    profiles = Profiles(image, execution.flows, writer.manifest.target.name)
+    for i, each in enumerate(counted):
+        profile = profiles.of(_FIRST_RECORD + i, LANE, i, each.function, each.lengths)
+        if profile is not None:
+            content = msgspec.json.encode(profile)
+            writer.keep_profile(profile.record, profile.bench, content)
 
 
 def _values(block: CallBlock) -> tuple[Values, ...]:
-    return block.instructions, block.handlers, block.threads
+    return block.instructions, block.handlers, block.threads, *block.more
 
 
 def _dtype(counted: Counted) -> str:
@@ -162,13 +160,15 @@ def _remarks(counted: Counted) -> list[Warning]:
     return remarks
 
 
-def _entry(number: int, counted: Counted, execution: Execution, unit: str) -> RecordEntry:
+def _entry(
+    number: int, counted: Counted, execution: Execution, image: Firmware | Program
+) -> RecordEntry:
     function, taken = counted.function, counted.tally.returned
     begins, ends = f"the first instruction of {function.name}", "its return address"
     if function.is_span:
         first, _, last = function.name.partition("..")
         begins, ends = f"{first} is next", f"{last} is next, in the same thread"
-    lanes = [LANE, *(f"{LANE}:{kind}" for kind in _COMPANIONS)]
+    lanes = [LANE, *(f"{LANE}:{kind}" for kind in image.companions)]
     return RecordEntry(
         id=number,
         bench=function.bench,
@@ -192,7 +192,7 @@ def _entry(number: int, counted: Counted, execution: Execution, unit: str) -> Re
                 missed=0,
                 overrun=0,
                 companion_of=LANE if lane != LANE else "",
-                unit="" if lane == LANE else unit,
+                unit="" if lane == LANE else image.clock.unit,
             )
             for lane in lanes
         ]
@@ -206,39 +206,24 @@ def _entry(number: int, counted: Counted, execution: Execution, unit: str) -> Re
     )
 
 
-def _manifest(image: Firmware, execution: Execution, name: str) -> Manifest:
+def _manifest(image: Firmware | Program, execution: Execution, name: str) -> Manifest:
     now = datetime.now(UTC)
-    settings: Mapping[str, str] = {"ended": execution.ended}
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
         kadenz_describe=describe(Path(__file__)),
-        id=f"{now:%Y%m%d-%H%M%S}-{image.board_name}-count",
+        id=f"{now:%Y%m%d-%H%M%S}-{image.label}-count",
         created=now.isoformat(timespec="seconds"),
         duration_s=execution.duration_s,
         partial=False,
         partial_reason="",
         campaign=CampaignEntry(name="count", file="", sha256="", quick=False),
-        target=TargetEntry(
-            name=f"{image.board_name}@{image.tier_name}",
-            kernel="",
-            board=image.board_name,
-            tier=image.tier_name,
-            instrument="scope",
-            arch=image.board.arch,
-            kernel_name="firmware",
-            kernel_version="",
-            capabilities=[],
-            settings=dict(settings),
-            cores=1,
-            tick_hz=0,
-            title=image.board.title,
-        ),
+        target=image.target(execution.ended),
         clock=image.clock,
         build=image.build,
         host=read_host().entry,
         emulator=execution.emulator,
-        conditions=[],
+        conditions=image.conditions,
         warnings=[],
         records=[],
         name=name,

@@ -34,7 +34,9 @@ _PROGRAMS = {  # their C files
     "init": ("init", "threads", "window"),
     "load": ("load",),
     "wire": ("wire",),
+    "launch": ("launch",),
 }
+_EVERY = ("init", "load", "wire")  # of these, that every guest has which runs the suite
 _FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
 _FLAGS += ["-Wstrict-prototypes", "-Wmissing-prototypes", "-Werror", "-static", "-s"]
 
@@ -73,9 +75,8 @@ def build_guest(
         raise UsageError(f"{target} is not an image of the suite", remedy="Leave --bench out")
     machine = target._replace(board=inventory.board(target.board).arch)
     image = build_image(machine, "counter", extra_bench=extra_bench)
-    beside = inventory.build_folder() / f"guest-{machine.board}"
-    programs = {name: _program(machine, beside, name) for name in _PROGRAMS}
-    sources = [file for name in programs for file in _sources(name)]
+    programs = guest_programs(machine.board, _EVERY)
+    sources = guest_sources(_EVERY)
     given_files = (kernel, *((disturbance,) if disturbance is not None else ()), *modules)
     binaries = [file.resolve() for file in given_files]
     digests = {file: sha256_of(file) for file in binaries}
@@ -177,11 +178,15 @@ def _program_entries(
     """The program, and its libraries under their own paths."""
     stripped = folder / "program"
     _strip(compiler, program, stripped)
-    folders = {parent for file in libraries for parent in file.parents if parent.name}
+    entries: dict[str, Entry] = {"program": File(stripped.read_bytes(), 0o755)}
+    return entries | at_their_paths(libraries)
+
+
+def at_their_paths(files: Sequence[Path]) -> dict[str, Entry]:
+    """Executable files under their own absolute paths, with the folders above."""
+    folders = {parent for file in files for parent in file.parents if parent.name}
     entries: dict[str, Entry] = {f"{place}".lstrip("/"): None for place in sorted(folders)}
-    entries["program"] = File(stripped.read_bytes(), 0o755)
-    entries |= {f"{file}".lstrip("/"): File(file.read_bytes(), 0o755) for file in libraries}
-    return entries
+    return entries | {f"{file}".lstrip("/"): File(file.read_bytes(), 0o755) for file in files}
 
 
 def plan_archive(plan: str) -> bytes:
@@ -194,11 +199,22 @@ def _sources(name: str) -> list[Path]:
     return [inventory.root() / _SOURCES / f"{part}.c" for part in _PROGRAMS[name]]
 
 
-def _program(target: TargetName, folder: Path, name: str) -> Path:
+def guest_programs(board: str, names: Sequence[str]) -> dict[str, Path]:
+    """Programs of kernels/linux/guest for a board, compiled if their sources have changed."""
+    folder = inventory.build_folder() / f"guest-{board}"
+    return {name: _program(board, folder, name) for name in names}
+
+
+def guest_sources(names: Sequence[str]) -> list[Path]:
+    """The sources of the same programs."""
+    return [file for name in names for file in _sources(name)]
+
+
+def _program(board: str, folder: Path, name: str) -> Path:
     """Compiles another program of the guest, if its sources have changed."""
     sources = _sources(name)
     program, made_of = folder / name, folder / f"{name}.sha256"
-    compiler = require_compiler(target.board)
+    compiler = require_compiler(board)
     read = [*sources, *sorted((inventory.root() / _SOURCES).glob("*.h"))]
     digests = [sha256_of(file) for file in read]
     key = [digests, _FLAGS, build_key.tools([compiler]), build_key.variables(os.environ)]
@@ -208,7 +224,7 @@ def _program(target: TargetName, folder: Path, name: str) -> Path:
         if known == f"{wanted}\n{sha256_of(program)}":
             return program
         new = folder / f"{name}.new"
-        _run([str(compiler), *_FLAGS, *map(str, sources), "-o", str(new)], target, name)
+        _run([str(compiler), *_FLAGS, *map(str, sources), "-o", str(new)], board, name)
         new.replace(program)  # others may read it
         made_of.write_text(f"{wanted}\n{sha256_of(program)}")
     return program
@@ -223,11 +239,11 @@ def _strip(compiler: Path, source: Path, to: Path) -> None:
     subprocess.run([tool, "--strip-all", "-o", str(to), str(source)], check=True)
 
 
-def _run(command: list[str], target: TargetName, what: str) -> None:
+def _run(command: list[str], board: str, what: str) -> None:
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode:
         raise BuildFailed(
-            f"{target}: {what} of {_SOURCES} does not compile",
+            f"{board}: {what} of {_SOURCES} does not compile",
             remedy="See the compiler's messages above",
             detail=answer.stderr.strip(),
         )

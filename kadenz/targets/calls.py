@@ -19,7 +19,10 @@ ROW = np.dtype(
 )
 _MAGIC = int.from_bytes(b"KDZCALLS", "little")
 _VERSION = 1
-_HEAD, _CALL, _TALLY, _END = range(4)
+_HEAD, _CALL, _TALLY, _END, _MORE, _SYSTEM_CALL, _PROGRAM = range(7)
+_AT_END = (_TALLY, _END, _SYSTEM_CALL, _PROGRAM)
+_FAULTS = (1 << 64) - 1
+_SECOND = 2  # behind the head and the first call
 _BLOCK_ROWS = 1 << 16  # 2 MiB at a time: memory does not grow with the calls
 
 Values = NDArray[np.uint64]
@@ -63,12 +66,36 @@ class Tally:
 
 @dataclass(frozen=True)
 class CallBlock:
-    """Calls of one function, in the order of their returns: three values of each, (n,)."""
+    """Calls of one function, in the order of their returns: values of each, (n,).
+
+    Of a program of Linux `handlers` are those of interrupts, and `more` are those of the kernel for
+    the call, and of signals' handlers.
+    """
 
     function: int
-    instructions: Values  # or cycles of a simulated core, without the other two
+    instructions: Values  # or cycles of a simulated core, without the others
     handlers: Values  # of handlers of exceptions inside
     threads: Values  # of other threads, between the switch to them and back
+    more: tuple[Values, ...] = ()
+
+
+@dataclass(frozen=True)
+class SystemCalls:
+    """System calls of one number inside the calls of a function; `number` None: faults."""
+
+    function: int
+    number: int | None
+    count: int
+    instructions: int  # of the kernel for them
+
+
+@dataclass(frozen=True)
+class ProgramFacts:
+    """What a program did: processes that it started, programs that it became, its threads."""
+
+    forked: int
+    replaced: int
+    threads: int
 
 
 class Calls:
@@ -85,9 +112,12 @@ class Calls:
             )
         self.end: End | None = None
         self.tallies: dict[int, Tally] = {}
+        self.system_calls: list[SystemCalls] = []
+        self.program: ProgramFacts | None = None  # of a program that began
         self._count = size
+        self._paired = size > _SECOND and self._rows[_SECOND]["kind"] == _MORE  # a program's
         for row in self._rows[:0:-1]:
-            if row["kind"] not in (_TALLY, _END):
+            if row["kind"] not in _AT_END:
                 break
             self._count -= 1
             self._take(row)
@@ -100,7 +130,11 @@ class Calls:
             rows = np.array(self._rows[begin : min(begin + _BLOCK_ROWS, self._count)])
             for function in np.unique(rows["function"]).tolist():
                 calls = rows[rows["function"] == function]
-                yield CallBlock(function, calls["a"], calls["b"], calls["c"])
+                first = calls[calls["kind"] == _CALL]
+                more = calls[calls["kind"] == _MORE]
+                first = first[: more.size] if self._paired else first
+                rest = (more["a"], more["b"]) if self._paired else ()
+                yield CallBlock(function, first["a"], first["b"], first["c"], rest)
 
     def _tally(self) -> None:
         """Without an end, only calls that returned are known."""
@@ -113,5 +147,10 @@ class Calls:
         values = [int(row[name]) for name in "abc"]
         if row["kind"] == _END:
             self.end = End(Why(int(row["function"])), *values)
+        elif row["kind"] == _PROGRAM:
+            self.program = ProgramFacts(*values)
+        elif row["kind"] == _SYSTEM_CALL:
+            number = None if values[0] == _FAULTS else values[0]
+            self.system_calls.append(SystemCalls(int(row["function"]), number, *values[1:]))
         else:
             self.tallies[int(row["function"])] = Tally(*values)

@@ -7,21 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kadenz import tools
-from kadenz.config import inventory
 from kadenz.config.board import EmulatedTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
-from kadenz.targets import scope_plugin
-from kadenz.targets.calls import ROW, Calls
+from kadenz.targets import calls_plugin
+from kadenz.targets.calls import Calls
+from kadenz.targets.calls_plugin import CALLS, FUNCTIONS, LIBRARY, CallsProgress
 from kadenz.targets.flows import Flow, read_flows, symbols
 from kadenz.targets.qemu import QemuTarget
 
-PLUGIN = "calls"
-_SHARED = ("count.c", "stopwatch.h", "trace.h")  # of instruments/scope: what counts
-_LIBRARY, _FUNCTIONS, _TEXT, _CALLS, _SERIAL = "plugin", "functions", "text", "calls", "serial"
-_PROGRESS, _SYMBOLS, _FLOWS = "progress", "symbols", "flows"
+_TEXT, _SERIAL, _SYMBOLS, _FLOWS = "text", "serial", "symbols", "flows"
 _NS = 1_000_000_000
 # Nothing of this machine: neither its time of day nor its random numbers.
 _SETTLED = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
@@ -61,25 +57,18 @@ class Ended:
     flows: Sequence[Flow] = ()  # none of a simulated core, or if the emulator died
 
 
-class FirmwareTarget(QemuTarget):
+class FirmwareTarget(CallsProgress, QemuTarget):
     """One boot of a firmware in QEMU."""
 
     def __init__(self, tier: EmulatedTier, elf: Elf, watching: Watching) -> None:
         """Builds the plugin. Raises the errors of `scope_plugin.build`."""
         super().__init__(tier, elf)
         self._watching = watching
-        instruments = inventory.root() / "instruments"
-        self._library = scope_plugin.build(
-            instruments / PLUGIN,
-            inventory.build_folder() / PLUGIN,
-            tools.version(tier.qemu),
-            shared=[instruments / "scope" / name for name in _SHARED],
-            name=PLUGIN,
-        )
+        self._library = calls_plugin.library(tier.qemu)
 
     def boot(self) -> None:
         """Starts the firmware with the plugin."""
-        (self._folder / _FUNCTIONS).write_text(self._watching.places())
+        (self._folder / FUNCTIONS).write_text(self._watching.places())
         known = "".join(f"{address:x} {size:x}\n" for address, size in symbols(self._elf))
         (self._folder / _SYMBOLS).write_text(known)
         if self._watching.until_text:
@@ -87,37 +76,15 @@ class FirmwareTarget(QemuTarget):
         self._start()
 
     @property
-    def calls_so_far(self) -> int:
-        """About how many calls are written."""
-        file = self._folder / _CALLS
-        return file.stat().st_size // ROW.itemsize if file.is_file() else 0
-
-    @property
-    def virtual_ns(self) -> int:
-        """The board's time; it stands still while the core executes nothing."""
-        file = self._folder / _PROGRESS
-        return int.from_bytes(file.read_bytes()[:8], "little") if file.is_file() else 0
-
-    @property
     def asked(self) -> str:
         """What the firmware asked of this machine, "SYS_TIME"; "" for nothing."""
-        file = self._folder / _PROGRESS
-        number = int.from_bytes(file.read_bytes()[16:24], "little") if file.is_file() else 0
-        return _ASKED.get(number, "")
-
-    def ask_to_end(self) -> None:
-        """Lets the plugin end QEMU, at the next look; without waiting for it."""
-        file = self._folder / _PROGRESS
-        if file.is_file():
-            with file.open("r+b") as progress:
-                progress.seek(8)
-                progress.write((1).to_bytes(8, "little"))
+        return _ASKED.get(self._told(2), "")
 
     def end(self) -> Ended:
         """Ends QEMU if it still runs. Its folder stays until `close`."""
         messages = self._end()
         try:
-            calls = Calls(self._folder / _CALLS)
+            calls = Calls(self._folder / CALLS)
             flows = read_flows(self._folder / _FLOWS) if calls.end is not None else []
         except TargetFailed as error:
             error.detail = messages
@@ -129,25 +96,21 @@ class FirmwareTarget(QemuTarget):
         """The emulator's entry, including the plugin."""
         entry = super().emulator()
         if entry is not None:
-            parameters = ["kadenz-calls", *self._watching.parameters()]
-            entry.arguments += ["-plugin", ",".join(parameters)]
+            entry.arguments += calls_plugin.entry(self._watching.parameters())
         return entry
 
     def _counted(self) -> list[str]:
         return [*super()._counted(), *_SETTLED]
 
     def _placed(self, folder: Path) -> list[str]:
-        # With a slash: otherwise the loader searches its own folders for the library.
-        parameters = [f"./{folder / _LIBRARY}", *self._watching.parameters()]
-        parameters += [f"calls={folder / _CALLS}", f"functions={folder / _FUNCTIONS}"]
-        parameters += [f"progress={folder / _PROGRESS}"]
+        parameters = self._watching.parameters()
         parameters += [f"symbols={folder / _SYMBOLS}", f"flows={folder / _FLOWS}"]
         if self._watching.until_text:
             parameters += [f"console={folder / _SERIAL}", f"text={folder / _TEXT}"]
-        return ["-plugin", ",".join(parameters)]
+        return calls_plugin.options(folder, parameters)
 
     def _inputs(self) -> dict[str, Path | None]:
-        inputs = {**super()._inputs(), _LIBRARY: self._library, _FUNCTIONS: None, _SYMBOLS: None}
+        inputs = {**super()._inputs(), LIBRARY: self._library, FUNCTIONS: None, _SYMBOLS: None}
         if self._watching.until_text:
             inputs[_TEXT] = None
         del inputs["plan"]

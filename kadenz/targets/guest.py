@@ -162,7 +162,8 @@ class GuestTarget(QemuProcess):
         if self._process is not None and not self._given_up:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_POWER_OFF_S)
-        ended_itself = self._process is not None and self._process.poll() == 0
+        process = self._process if self._process is not None else self._by_itself
+        ended_itself = process is not None and process.poll() == 0
         self.console = self._read_console()
         self.loads = [_entry(*groups) for groups in _LOAD.findall(self.console)]
         self.without_thread = _WITHOUT.findall(self.console)
@@ -251,7 +252,9 @@ class GuestTarget(QemuProcess):
         if program is None:
             parameters.append(f"KDZ_FRAMES={self._tier.frames}")
         else:
-            parameters += [window.PARAMETER, "ipv6.disable=1", f"KDZ_WIRE={','.join(program.wire)}"]
+            parameters += [window.PARAMETER, "ipv6.disable=1"]
+            if program.wire:
+                parameters.append(f"KDZ_WIRE={','.join(program.wire)}")
             if program.ring:
                 parameters.append(f"KDZ_RING={','.join(program.ring)}")
             parameters.append(f"KDZ_PROGRAM={','.join(program.arguments)}")

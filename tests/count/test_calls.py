@@ -131,7 +131,7 @@ def test_a_longjmp_of_the_c_library_leaves_the_inner_call_alone(tmp_path: Path) 
 @both
 def test_two_executions_give_the_same_bytes(machine: Machine, tmp_path: Path) -> None:
     elf = assemble(machine, tmp_path)
-    runs = [counted(elf, machine, *functions("*"))[""]["run"] for _ in range(2)]
+    runs = [counted(elf, machine, *functions("*"), "--fresh")[""]["run"] for _ in range(2)]
     first, second = map(digests, runs)
     assert first == second
 

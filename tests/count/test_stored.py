@@ -17,8 +17,10 @@ from kadenz.targets.counted import Process, Start
 from kadenz.values import keeper as keepers
 from kadenz.values.program import Program
 
-from .firmware import ARM, RISCV, Machine, assemble, count, functions, samples
+from .firmware import ARM, IBEX, RISCV, Machine, assemble, count, functions, samples
 from .test_ends import PRINTS
+from .test_programs import compiled
+from .test_programs import count as count_program
 
 pytestmark = pytest.mark.counted
 
@@ -67,7 +69,7 @@ def files(run: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("machine", [ARM, RISCV], ids=["m4", "riscv"])
+@pytest.mark.parametrize("machine", [ARM, RISCV, IBEX], ids=["m4", "riscv", "ibex"])
 def test_an_equal_count_is_from_the_store(
     machine: Machine, emulators: Emulators, tmp_path: Path
 ) -> None:
@@ -84,7 +86,24 @@ def test_an_equal_count_is_from_the_store(
     shown = CliRunner().invoke(cli, ["show", second["run"]]).output
     assert "1 of 1 records from the store" in shown
     kept = CliRunner().invoke(cli, ["cache"], standalone_mode=False).output
-    assert f"{machine.board}@emulated: 1 entries, used 2 times" in kept
+    target = machine.board if "@" in machine.board else f"{machine.board}@emulated"
+    assert f"{target}: 1 entries, used 2 times" in kept
+
+
+def test_an_equal_count_of_a_program_is_from_the_store(
+    emulators: Emulators, tmp_path: Path
+) -> None:
+    program = compiled("x86_64", tmp_path, "-static")
+    data = []
+    for _ in range(2):
+        answer = count_program(program, *functions("six"), "--json")
+        assert answer.exception is None, answer.output
+        data.append(json.loads(answer.stdout))
+    assert emulators.started() == 1
+    first, second = data
+    assert (first["stored"], second["stored"]) == (False, True)
+    assert first["functions"] == second["functions"] and first["ended"] == second["ended"]
+    assert files(first["run"]) == files(second["run"]) != {}
 
 
 def test_who_asks_for_it_executes_and_compares(emulators: Emulators, tmp_path: Path) -> None:
