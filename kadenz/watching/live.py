@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.errors import UsageError
+from kadenz.watching.family import family_of, is_alive
 from kadenz.watching.overhead import Overhead, overhead
 from kadenz.watching.recorder import Recorder, recorder
 from kadenz.watching.selection import Selection
@@ -152,17 +155,20 @@ class _Program:
         return self._wanted.pid is None or Path(f"/proc/{self._wanted.pid}").is_dir()
 
     def end(self) -> None:
-        """Asks a command that still runs to end, then kills it; another's process is left alone."""
+        """Asks a command that still runs to end, with all that it started, then kills them;
+        another's process is left alone."""
         self.lived_on = self.lives
         if self._process is None:
             return
+        family = family_of(self._process.pid) if self.lived_on else []
         for number in (signal.SIGTERM, signal.SIGKILL):
-            if self._process.poll() is None:
-                self._process.send_signal(number)
-                try:
-                    self._process.wait(_PATIENCE_S)
-                except subprocess.TimeoutExpired:
-                    continue
+            for pid in family:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+            until = time.monotonic() + _PATIENCE_S
+            while (family := [pid for pid in family if is_alive(pid)]) and time.monotonic() < until:
+                self._process.poll()
+                time.sleep(_POLL_S)
         self._status = self._process.wait()
 
     @property

@@ -189,6 +189,14 @@ def test_ctrl_c_ends_with_the_report(planted: Path, tmp_path: Path) -> None:
     assert told["threads"][0]["response"]["jobs"] > 3
 
 
+def test_what_a_program_started_ends_with_it(planted: Path, tmp_path: Path) -> None:
+    """The end of a shell alone would leave its child running, with its priority."""
+    call = f"{planted} none 999999 & wait"
+    answer = watched(tmp_path, "--thread", "ctl", "--for", "0.2", "--", "sh", "-c", call)
+    assert answer.returncode == 0, answer.stderr
+    assert subprocess.run(["pgrep", "-f", f"{planted} none 999999"], check=False).returncode == 1
+
+
 def test_a_program_without_real_time_is_said(tmp_path: Path) -> None:
     answer = watched(tmp_path, "--", "sleep", "0.1")
     assert answer.returncode == 1
