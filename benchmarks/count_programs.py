@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,8 @@ def callgrind(file: Path, numbers: Path, tunables: str) -> dict[str, int]:
 
 def main() -> None:
     """Prints the table."""
+    if shutil.which("valgrind") is None:
+        sys.exit("no valgrind, the peer: apt-get install valgrind")
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
         numbers = folder / "numbers.txt"

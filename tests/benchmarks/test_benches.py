@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,7 @@ SHORT: dict[str, list[str]] = {
     "bound_states.py": ["--states", "4", "--service", "critical/semaphore-take"],
     "captures.py": ["--changes", "4000000"],
     "compare_power.py": ["--pairs", "2", "--samples", "500", "--calls", "1"],
+    "count_programs.py": [],
     "cycle_models.py": ["--samples", "3", "--rounds", "5", "--iterations", "2000"],
     "extreme_values.py": [
         *("--draws", "1", "--samples", "2000"),
@@ -78,6 +80,8 @@ def test_every_bench_is_here() -> None:
 def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
     if bench in REAL_TIME and os.geteuid() != 0:
         pytest.skip("needs the right to SCHED_FIFO and network namespaces: run as root")
+    if bench == "count_programs.py" and shutil.which("valgrind") is None:
+        pytest.skip("no valgrind, the peer")
     answer = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / bench), *SHORT[bench]],
         cwd=tmp_path,
