@@ -90,6 +90,9 @@ def session(target: BoardTarget, plan: str = ONE_POINT, *, silence_s: float = 12
     return Session(outcome, assembler, kept)
 
 
+_PROMPT = b"(qemu) "  # of QEMU's monitor
+
+
 class Line:
     """A serial line between QEMU and kadenz that a test can harm.
 
@@ -124,12 +127,15 @@ class Line:
         )
 
     def reset_board(self) -> None:
-        """As if its supply broke down."""
+        """As if its supply broke down; returns when QEMU has done it, or has ended."""
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.connect(str(self.monitor))
-            monitor.recv(1000)
-            monitor.sendall(b"system_reset\n")
-            time.sleep(0.05)
+            # A reset is done behind its command. The next one is taken behind the reset.
+            for command in (b"", b"system_reset\n", b"info status\n"):
+                monitor.sendall(command)
+                answer = b""
+                while not answer.endswith(_PROMPT) and (more := monitor.recv(1000)):
+                    answer += more
 
     def close(self) -> None:
         """Ends the line."""
