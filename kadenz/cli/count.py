@@ -69,7 +69,7 @@ _LIMIT_S = 1.0
 @click.option(
     "--file",
     "files",
-    metavar="PATH[=PLACE]",
+    metavar="FILE[=PLACE]",
     multiple=True,
     help="A file that the program reads, and its place in the guest; may be repeated.",
 )

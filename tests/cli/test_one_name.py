@@ -107,6 +107,7 @@ def test_every_option_with_a_percentage_has_this_notation() -> None:
         if isinstance(option.type, Percent)
     }
     assert percentages == {
+        ("bisect", "--max-worse"),
         ("compare", "--threshold"),
         ("compare", "--between-runs"),
         ("gate", "--max-worse"),
