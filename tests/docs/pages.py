@@ -29,6 +29,9 @@ _FIRST = {
     "git",
     "rm",
     "arm-none-eabi-gcc",
+    "for",
+    "gcc",
+    "numbers",  # the program of docs/how-to/count-a-program.md
     "riscv64-unknown-elf-gcc",
 }
 

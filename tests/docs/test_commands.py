@@ -70,6 +70,20 @@ ELSEWHERE = (
     "trace trace.dat",  # likewise: tests/posix/test_trace_cmd.py records one
     # Programs of the reader's, and their runs: tests/guest/test_given_program.py has some.
     "count firmware.elf --board stm32f4 --function 'can_*'",  # docs/how-to/count-a-function.md
+    "count ./program --function 'parse_*'",  # docs/how-to/count-a-program.md
+    "--functions-from output.txt",  # of the reader's runner: tests/count/test_runner_names.py
+    # A watch needs tracefs: tests/watching/test_live.py has it in a namespace of its own.
+    *("kadenz watch", "show runs/after", "--limit 'watch/controller"),
+    # Kernels of the reader's: tests/guest/test_own_kernel.py and test_bisected_kernels.py.
+    *(
+        "kernel=./",
+        "kernel=../",
+        "kernel='kernels/",
+        'kernel="kernels/',
+        "bzImage",
+        "kernels/night",
+    ),
+    *("for side in", "gate runs/branch", "night-$(date", "../runs/$commit"),
     *("--program", "compare runs/before runs/after --statistic p99 --statistic max"),
 )
 # They load or tune this machine, and docs/how-to/compare-two-systems.md has the same two.
