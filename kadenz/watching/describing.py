@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kadenz.config.manifest import Warning  # noqa: A004
+from kadenz.stats.plain import plain
 from kadenz.watching.causes import parts_of
 from kadenz.watching.events import REAL_TIME
 from kadenz.watching.jobs import Watched
@@ -65,7 +66,8 @@ def cost_words(cost: Overhead, observed: Observed) -> str:
     share = rate * cost.event_ns / 1e9 / max(1, observed.cpus)
     return (
         f"recording an event costs {cost.event_ns:,.0f} ns ({cost.least_ns:,.0f} to "
-        f"{cost.most_ns:,.0f}); {rate:,.0f} events/s are {100 * share:.2g} % of the processors"
+        f"{cost.most_ns:,.0f}); {rate:,.0f} events/s are {plain(100 * share, 2)} % of the "
+        "processors"
     )
 
 
