@@ -139,8 +139,8 @@ def test_a_line_that_the_linker_removed_has_no_code(machine: Machine, tmp_path: 
 
 def test_mistakes_are_answered_with_the_nearest(tmp_path: Path) -> None:
     elf = build(ARM, tmp_path)
-    error = refused(elf, "mian.c:7")
-    assert "has no source called mian.c" in error.message and "main.c" in error.remedy
+    error = refused(elf, "man.c:7")
+    assert "has no source called man.c" in error.message and "main.c" in error.remedy
     assert "no instruction of" in refused(elf, "main.c:99999").message
     plain = build(ARM, tmp_path, "-g0")
     assert "has no lines of sources" in refused(plain, "main.c:7").message
