@@ -22,6 +22,7 @@
 #include "guest.h"
 #include "isa.h"
 #include "qemu.h"
+#include "roles.h"
 #include "rows.h"
 #include "stopwatch.h"
 #include "strands.h"
@@ -53,14 +54,8 @@ struct block {
     bool begins;     /* a function that is not counted */
 };
 
-/* What an address is of a function, or of a span. */
-struct role {
-    uint32_t number;
-    enum { ENTRY, BEGIN, END } kind;
-};
-
 struct entry {
-    const GArray *roles; /* struct role, ends first */
+    const GArray *roles; /* of kdz_roles_at */
     uint64_t address;
     uint32_t symbol;
     const struct block *block;
@@ -72,8 +67,7 @@ static struct {
     bool has_until, guest;
 } asked;
 
-static GHashTable *roles; /* address -> GArray of struct role */
-static GArray *code;      /* struct kdz_code, by number */
+static GArray *code; /* struct kdz_code, by number */
 static GString *text, *seen;
 static int console = -1;
 static volatile int64_t *progress; /* the time, whether to end, the call of semihosting */
@@ -197,15 +191,15 @@ static void on_entry(unsigned int vcpu, void *data)
 
     kdz_strands_at(entry->symbol, now(vcpu));
     for (guint i = 0; i < entry->roles->len; i++) {
-        const struct role *role = &g_array_index(entry->roles, struct role, i);
+        const struct kdz_role *role = &g_array_index(entry->roles, struct kdz_role, i);
         switch (role->kind) {
-        case ENTRY:
+        case KDZ_ROLE_ENTRY:
             kdz_strands_enter(role->number, entry->address, now(vcpu));
             break;
-        case BEGIN:
+        case KDZ_ROLE_BEGIN:
             kdz_strands_begin_span(role->number, entry->address, now(vcpu));
             break;
-        case END:
+        case KDZ_ROLE_END:
             kdz_strands_end_span(role->number, now(vcpu));
             break;
         }
@@ -296,7 +290,7 @@ static enum kdz_act watch_instruction(struct qemu_plugin_insn *instruction,
                                       const struct block *block)
 {
     const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-    const GArray *at = g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
+    const GArray *at = kdz_roles_at(address);
 
     if (at != NULL) {
         struct entry *entry = g_new(struct entry, 1);
@@ -311,10 +305,10 @@ static enum kdz_act watch_instruction(struct qemu_plugin_insn *instruction,
 
 static bool is_entry(uint64_t address)
 {
-    const GArray *at = g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
+    const GArray *at = kdz_roles_at(address);
 
     for (guint i = 0; at != NULL && i < at->len; i++) {
-        if (g_array_index(at, struct role, i).kind == ENTRY) {
+        if (g_array_index(at, struct kdz_role, i).kind == KDZ_ROLE_ENTRY) {
             return true;
         }
     }
@@ -438,22 +432,6 @@ static bool take(const char *argument)
            number_of(value, &asked.limit) && asked.limit != 0;
 }
 
-static void add_role(uint64_t address, struct role role)
-{
-    const gpointer key = (gpointer)(uintptr_t)address;
-    GArray *known = g_hash_table_lookup(roles, key);
-
-    if (known == NULL) {
-        known = g_array_new(FALSE, FALSE, sizeof role);
-        g_hash_table_insert(roles, key, known);
-    }
-    if (role.kind == END) {
-        g_array_prepend_val(known, role);
-    } else {
-        g_array_append_val(known, role);
-    }
-}
-
 static bool take_line(const char *line)
 {
     struct kdz_code function = {0};
@@ -462,10 +440,7 @@ static bool take_line(const char *line)
                &function.end) < 2) {
         return false;
     }
-    add_role(function.address, (struct role){code->len, function.end != 0 ? BEGIN : ENTRY});
-    if (function.end != 0) {
-        add_role(function.end, (struct role){code->len, END});
-    }
+    kdz_roles_add(code->len, function.address, function.end);
     g_array_append_val(code, function);
     return true;
 }
@@ -476,7 +451,7 @@ static bool read_files(void)
     char *bytes = NULL;
     gsize size = 0;
 
-    roles = g_hash_table_new(NULL, NULL);
+    kdz_roles_start();
     code = g_array_new(FALSE, FALSE, sizeof(struct kdz_code));
     if (!g_file_get_contents(asked.functions, &bytes, NULL, NULL)) {
         return false;

@@ -2,6 +2,7 @@
 #include "guest.h"
 
 #include "isa.h"
+#include "roles.h"
 #include "stopwatch.h"
 #include "tasks.h"
 
@@ -24,19 +25,13 @@ struct function {
     char *object; /* name of the library's file; NULL: the program */
 };
 
-/* What an address is of a function, or of a span. */
-struct role {
-    uint32_t number;
-    enum { ENTRY, BEGIN, END } kind;
-};
-
 struct block {
     uint64_t address;
     enum kdz_ending ending;
 };
 
 struct entry {
-    const GArray *roles; /* struct role, ends first */
+    const GArray *roles; /* of kdz_roles_at */
     uint64_t address;
     const struct block *block;
 };
@@ -55,7 +50,6 @@ static enum {
 static char *path; /* of the program */
 static uint64_t file_entry;
 static GArray *functions; /* struct function */
-static GHashTable *roles; /* address -> GArray of struct role */
 static uint64_t launcher, space, bias, entry, headers, header_count;
 static qemu_plugin_u64 in_user, following;
 static bool asks; /* a system call is next */
@@ -108,33 +102,14 @@ bool kdz_guest_take(char *text)
     return true;
 }
 
-static void add_role(uint64_t address, struct role role)
-{
-    const gpointer key = (gpointer)(uintptr_t)address;
-    GArray *known = g_hash_table_lookup(roles, key);
-
-    if (known == NULL) {
-        known = g_array_new(FALSE, FALSE, sizeof role);
-        g_hash_table_insert(roles, key, known);
-    }
-    if (role.kind == END) {
-        g_array_prepend_val(known, role);
-    } else {
-        g_array_append_val(known, role);
-    }
-}
-
 /* An object of the program lies at its addresses plus `offset`; NULL: the program itself. */
 static void place_object(const char *object, uint64_t offset)
 {
     for (guint i = 0; i < functions->len; i++) {
         const struct function *function = &g_array_index(functions, struct function, i);
-        if (g_strcmp0(function->object, object) != 0) {
-            continue;
-        }
-        add_role(function->address + offset, (struct role){i, function->end != 0 ? BEGIN : ENTRY});
-        if (function->end != 0) {
-            add_role(function->end + offset, (struct role){i, END});
+        if (g_strcmp0(function->object, object) == 0) {
+            kdz_roles_add(i, function->address + offset,
+                          function->end != 0 ? function->end + offset : 0);
         }
     }
 }
@@ -220,7 +195,6 @@ static void place_objects(void)
 {
     uint64_t object = link_map();
 
-    roles = g_hash_table_new(NULL, NULL);
     place_object(NULL, bias);
     for (unsigned int i = 0; object != 0 && i < OBJECTS_MOST; i++) {
         const uint64_t offset = word_at(object);
@@ -396,11 +370,11 @@ static void on_entry(unsigned int vcpu, void *data)
         kdz_tasks_block(at->block->address, at->block->ending);
     }
     for (guint i = 0; i < at->roles->len; i++) {
-        const struct role *role = &g_array_index(at->roles, struct role, i);
-        if (role->kind == ENTRY) {
+        const struct kdz_role *role = &g_array_index(at->roles, struct kdz_role, i);
+        if (role->kind == KDZ_ROLE_ENTRY) {
             const struct kdz_place back = kdz_isa_return();
             kdz_tasks_enter(role->number, at->address, back.pc, back.sp, now());
-        } else if (role->kind == BEGIN) {
+        } else if (role->kind == KDZ_ROLE_BEGIN) {
             kdz_tasks_begin_span(role->number, now());
         } else {
             kdz_tasks_end_span(role->number, now());
@@ -478,7 +452,7 @@ static void watch_user(struct qemu_plugin_tb *translated, struct block *block)
     for (size_t i = 0; i < qemu_plugin_tb_n_insns(translated); i++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(translated, i);
         const uint64_t address = qemu_plugin_insn_vaddr(instruction);
-        const GArray *at = g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
+        const GArray *at = kdz_roles_at(address);
         if (at != NULL) {
             struct entry *known = g_new(struct entry, 1);
             *known = (struct entry){at, address, block};

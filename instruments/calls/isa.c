@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "isa.h"
 
+#include "registers.h"
+
 #include <glib.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,21 +63,9 @@ static GByteArray *buffer;
 static uint64_t current_offset, noted_task;
 static GHashTable *gates; /* x86-64: address of a handler -> its vector, and 1 */
 
-static struct qemu_plugin_register *handle_of(GArray *offered, const char *name)
-{
-    for (guint i = 0; name != NULL && i < offered->len; i++) {
-        const qemu_plugin_reg_descriptor *entry =
-            &g_array_index(offered, qemu_plugin_reg_descriptor, i);
-        if (strcmp(entry->name, name) == 0) {
-            return entry->handle;
-        }
-    }
-    return NULL;
-}
-
 static struct qemu_plugin_register *required(GArray *offered, const char *name)
 {
-    struct qemu_plugin_register *handle = handle_of(offered, name);
+    struct qemu_plugin_register *handle = kdz_register_of(offered, name);
 
     if (name != NULL && handle == NULL) {
         fprintf(stderr,
@@ -92,9 +82,9 @@ void kdz_isa_init(void)
     g_autoptr(GArray) offered = qemu_plugin_get_registers();
 
     buffer = g_byte_array_new();
-    isa = handle_of(offered, "rip") != NULL         ? X86
-          : handle_of(offered, "TTBR0_EL1") != NULL ? ARM
-                                                    : RISCV;
+    isa = kdz_register_of(offered, "rip") != NULL         ? X86
+          : kdz_register_of(offered, "TTBR0_EL1") != NULL ? ARM
+                                                          : RISCV;
     for (unsigned int i = 0; i < PLACES; i++) {
         handles[i] = required(offered, isas[isa].names[i]);
     }

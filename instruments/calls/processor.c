@@ -2,6 +2,7 @@
 #include "qemu.h"
 
 #include "machine_mode.h"
+#include "registers.h"
 
 #include <glib.h>
 #include <qemu-plugin.h>
@@ -42,28 +43,16 @@ static bool arm;
 static uint64_t vector;
 static bool knows_vector;
 
-static struct qemu_plugin_register *handle_of(GArray *offered, const char *name)
-{
-    for (guint i = 0; name != NULL && i < offered->len; i++) {
-        const qemu_plugin_reg_descriptor *entry =
-            &g_array_index(offered, qemu_plugin_reg_descriptor, i);
-        if (strcmp(entry->name, name) == 0) {
-            return entry->handle;
-        }
-    }
-    return NULL;
-}
-
 void kdz_processor_init(void)
 {
     g_autoptr(GArray) offered = qemu_plugin_get_registers();
     const char *const *names;
 
     buffer = g_byte_array_new();
-    arm = handle_of(offered, "xpsr") != NULL;
+    arm = kdz_register_of(offered, "xpsr") != NULL;
     names = arm ? arm_names : riscv_names;
     for (unsigned int i = 0; i < PLACES; i++) {
-        handles[i] = handle_of(offered, names[i]);
+        handles[i] = kdz_register_of(offered, names[i]);
         if (names[i] != NULL && handles[i] == NULL) {
             fprintf(stderr,
                     "kadenz-calls: this core has no register `%s`: calls are counted on "
