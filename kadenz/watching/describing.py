@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from kadenz.config.manifest import Warning  # noqa: A004
@@ -13,7 +12,7 @@ from kadenz.watching.events import REAL_TIME
 from kadenz.watching.jobs import Watched
 from kadenz.watching.judging import Judged
 from kadenz.watching.overhead import Overhead
-from kadenz.watching.threads import Gap, Observed
+from kadenz.watching.threads import Observed
 
 _PARTS = 4  # of the longest job that are named
 
@@ -81,11 +80,6 @@ def cost_of_job(of: Judged, cost: Overhead) -> str:
     return f"{of.label}: {middle:,} events in a median job, {spent:,.1f} µs of its response"
 
 
-def _most(gaps: Sequence[Gap]) -> str:
-    """The thread that most switches are missing of."""
-    return Counter(gap.missing for gap in gaps).most_common(1)[0][0]
-
-
 def warnings(
     observed: Observed, judged: Sequence[Judged], lacking: Sequence[str], full: str
 ) -> list[Warning]:
@@ -107,12 +101,12 @@ def warnings(
     remarks += [
         Warning(
             code="switches-missing",
-            message=f"{each.label}: the kernel did not record {len(gaps):,} switch"
-            f"{'es' if len(gaps) > 1 else ''}, most from {_most(gaps)}: jobs of this thread that "
-            "they touch are not judged",
+            message=f"{each.label}: the kernel did not record {missing.total():,} switch"
+            f"{'es' if missing.total() > 1 else ''}, most from {missing.most_common(1)[0][0]}: "
+            "jobs whose start or end one of them was are not judged",
         )
         for each in judged
-        if (gaps := observed.threads[each.thread.pid].gaps)
+        if (missing := observed.threads[each.thread.pid].missing)
     ]
     if lacking:
         remarks.append(
@@ -128,8 +122,8 @@ def warnings(
         Warning(
             code="jobs-cut",
             message=f"{each.label}: of {each.thread.cut:,} job{'s' if each.thread.cut > 1 else ''} "
-            "the end was not seen",
-            remedy="The thread ended, a gap came, or the recording ended",
+            "the start or the end was not seen",
+            remedy="The thread ended, a gap came, a switch is missing, or the recording ended",
         )
         for each in judged
         if each.thread.cut > 1

@@ -214,9 +214,11 @@ def _grouped(stints: Sequence[Stint], release: Release, has_calls: bool) -> list
 
 
 def _job(stints: Sequence[Stint], release: Release, observed: Observed, gaps: Gaps) -> Job | None:
-    """None if its end was not seen, or a gap touches it."""
+    """None if its start or its end was not seen, or a gap touches it."""
     first, last = stints[0], stints[-1]
-    whole = not last.ended and (not observed.has_calls or last.next_place == release.place)
+    whole = not (last.ended or first.unseen) and (
+        not observed.has_calls or last.next_place == release.place
+    )
     if not whole or gaps.touch(first.wake, last.end):
         return None
     shares: Shares = {}

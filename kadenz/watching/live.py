@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.errors import UsageError
-from kadenz.watching.family import family_of, is_alive
+from kadenz.host.family import family_of, is_alive
 from kadenz.watching.overhead import Overhead, overhead
 from kadenz.watching.recorder import Recorder, recorder
 from kadenz.watching.selection import Selection

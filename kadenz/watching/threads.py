@@ -22,7 +22,7 @@ from kadenz.watching.events import (
     Wake,
     is_lock,
 )
-from kadenz.watching.processors import IDLE, Processor, Processors
+from kadenz.watching.processors import IDLE, UNKNOWN, Processor, Processors
 
 State = Literal["unknown", "asleep", "ready", "running"]
 MIGRATING = Who("unknown", "migration", 0)
@@ -41,16 +41,12 @@ Shares = dict[Holder, int]  # ns of each
 
 
 class Gap(NamedTuple):
-    """Events of a processor that were lost in [begin, end); `lost` 0: not known how many.
-
-    `missing`: the thread whose switch to another one the kernel did not record; "" for a full ring.
-    """
+    """Events of a processor that were lost in [begin, end); `lost` 0: not known how many."""
 
     cpu: int
     begin: int
     end: int
     lost: int
-    missing: str = ""
 
 
 @dataclass
@@ -70,6 +66,7 @@ class Stint:
     end: int = -1
     next_place: str = ""
     ended: bool = False  # the thread ended, and does not sleep
+    unseen: bool = False  # its start was not recorded: `start` is that of the next event
     executed: int = 0
     shares: Shares = field(default_factory=dict)
     interrupts: Shares = field(default_factory=dict)
@@ -103,7 +100,8 @@ class Thread:
     counted: int = -1  # events of its processor, at the wake-up; -1: it began elsewhere
     ended: bool = False
     stints: list[Stint] = field(default_factory=list)
-    gaps: list[Gap] = field(default_factory=list)  # in which it had or lost its processor
+    gaps: list[Gap] = field(default_factory=list)  # in which a stint of it was lost
+    missing: Counter[str] = field(default_factory=Counter)  # switches, by the thread before
 
     def lose_track(self) -> None:
         """What it does is known again from its next event."""
@@ -185,8 +183,8 @@ class Observer:
             self._rare(event)
 
     def _call(self, event: Call, here: Processor) -> None:
-        """A lock that is taken at once, or for whose holder the kernel spins, takes time of the
-        thread itself: it is told apart."""
+        """Charges what the thread executes inside a call for a lock to the lock: the lock is taken
+        at once, or the kernel spins for its holder."""
         thread = self._thread(event.current)
         takes_lock = is_lock(thread.call) or is_lock(event.place)
         if takes_lock and thread.stint is not None and thread.state == "running":
@@ -215,16 +213,35 @@ class Observer:
             thread.lose_track()
 
     def _miss(self, event: Happening, here: Processor) -> None:
-        """The switch to the thread of `event` was not recorded: the stints of both are not whole,
-        those of other threads are."""
+        """The switch to the thread of `event` was not recorded."""
+        before = here.thread.name or "the idle thread"
         for pid in filter(None, (here.thread.number, event.current)):
             thread = self._thread(pid)
-            begin = thread.stint.wake if thread.stint is not None else here.seen
             if self._kept(thread):
-                missing = here.thread.name or "the idle thread"
-                thread.gaps.append(Gap(event.cpu, begin, event.at, 1, missing))
-            thread.lose_track()
-        self._thread(event.current).state = "running"
+                thread.missing[before] += 1
+            if pid == event.current and thread.state == "ready" and thread.stint is not None:
+                self._resume(thread, thread.stint, event, here)
+            else:
+                self._lose_stint(thread, event, here)
+        running = self._thread(event.current)
+        running.state, running.since, running.cpu = "running", event.at, event.cpu
+
+    def _resume(self, thread: Thread, stint: Stint, event: Happening, here: Processor) -> None:
+        """A thread that was ready has the processor: since when, its last event does not say."""
+        seen = min(max(thread.since, here.seen), event.at)
+        self._waited(thread, here, seen, moves=thread.moved)
+        unknown = Holder(UNKNOWN)
+        stint.shares[unknown] = stint.shares.get(unknown, 0) + event.at - seen
+        if stint.start < 0:
+            stint.start, stint.cpu, stint.unseen = event.at, event.cpu, True
+        thread.counted = -1
+
+    def _lose_stint(self, thread: Thread, event: Happening, here: Processor) -> None:
+        """A thread slept, or was woken, and where is not known."""
+        if self._kept(thread):
+            begin = thread.stint.wake if thread.stint is not None else here.seen
+            thread.gaps.append(Gap(event.cpu, begin, event.at, 1))
+        thread.lose_track()
 
     def _wake(self, event: Wake, here: Processor) -> None:
         self.seen.has_wakes = True

@@ -224,10 +224,27 @@ def test_a_job_whose_switch_is_missing_is_not_judged(disturb: Disturbance, unsee
     assert (of.missed, of.not_measured, len(of.jobs)) == (0, unseen, 30 - unseen)
     assert {job.response for job in of.jobs} == {103_000}
     observed = scenario.observed()
-    assert [gap.missing for gap in observed.threads[CTL].gaps] == [
-        "the idle thread" if disturb is never_started else "ctl loop"
-    ]
+    before = "the idle thread" if disturb is never_started else "ctl loop"
+    assert observed.threads[CTL].missing == {before: 1}
     assert not observed.gaps
+
+
+def test_a_switch_that_is_missing_inside_a_job_leaves_the_response() -> None:
+    """The processor was idle, and from its last event on its thread is unknown."""
+
+    def moved_unseen(scenario: Scenario, at: float) -> None:
+        migrated(scenario, at)
+        scenario.lines = [line for line in scenario.lines if line[0] != at + 302]
+        scenario.timer(at + 200, at + 203, 1, 0)
+
+    of = periodic(30, {11: moved_unseen, 12: nothing}).watched()
+    assert (of.not_measured, len(of.jobs)) == (0, 29)
+    (job,) = [job for job in of.jobs if job.cycle == 11]
+    assert job.response == 355_000
+    parts = dict(parts_of(job))
+    assert parts["a migration to another processor"] == 150_000  # 50 to 203, less the interrupt
+    assert parts["unknown"] == 154_000  # 203 to the first event of ctl, 357
+    assert sum(parts.values()) == job.response
 
 
 def test_a_thread_without_a_period_says_so() -> None:
