@@ -26,7 +26,7 @@ from kadenz.config.toml import did_you_mean
 from kadenz.counting.execution import Execution
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
-from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
 from kadenz.images.footprint import footprint
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Why
@@ -111,18 +111,9 @@ class Firmware:
     @property
     def build(self) -> BuildEntry:
         """The build, as far as the file states it."""
-        sizes = self.elf.sizes
-        return BuildEntry(
-            compiler="; ".join(self.facts.compilers) or "unknown",
-            compiler_version="",
-            flags=self.facts.flags,
-            elf_sha256=self.elf.sha256,
-            text_bytes=sizes.text,
-            data_bytes=sizes.data,
-            bss_bytes=sizes.bss,
-            kernel_source=f"image {self.elf.path}, built elsewhere",
-            footprint=_footprint(self.elf.path),
-        )
+        entry = build_elsewhere(self.elf, self.facts, f"image {self.elf.path}")
+        entry.footprint = _footprint(self.elf.path)
+        return entry
 
 
 def _footprint(file: Path) -> list[FootprintEntry]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from kadenz.elf import HOW, opened, symbols_of
+from kadenz.config.manifest import BuildEntry
+from kadenz.elf import HOW, Elf, opened, symbols_of
 from kadenz.errors import UsageError
 from kadenz.images.dwarf import read_dwarf
 
@@ -36,6 +37,22 @@ def read_facts(file: Path) -> ElfFacts:
             return _facts(elf)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}", remedy=HOW) from None
+
+
+def build_elsewhere(elf: Elf, facts: ElfFacts, what: str) -> BuildEntry:
+    """The build of an ELF file that another build made, as far as the file states it; `what`:
+    "image app.elf". Nothing is known about its sources, and nothing is claimed."""
+    sizes = elf.sizes
+    return BuildEntry(
+        compiler="; ".join(facts.compilers) or "unknown",
+        compiler_version="",
+        flags=facts.flags,
+        elf_sha256=elf.sha256,
+        text_bytes=sizes.text,
+        data_bytes=sizes.data,
+        bss_bytes=sizes.bss,
+        kernel_source=f"{what}, built elsewhere",
+    )
 
 
 def _facts(elf: Any) -> ElfFacts:

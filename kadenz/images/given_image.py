@@ -8,12 +8,11 @@ from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import Board, EmulatedTier, RtlTier
-from kadenz.config.manifest import BuildEntry
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.images.debug_info import DebugInfo
-from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
 from kadenz.images.footprint import FOLDERS
 from kadenz.images.image import Image
 from kadenz.images.provenance import Tree
@@ -39,26 +38,13 @@ def given_folder(file: Path) -> Path:
 
 
 def given_image(target: TargetName, file: Path, instrument: str = "counter") -> GivenImage:
-    """The image in `file`. Raises UsageError if it cannot be an image of the suite for this board.
-
-    Nothing is known about its sources, and nothing is claimed.
-    """
+    """The image in `file`. UsageError if it cannot be an image of the suite for this board."""
     facts = read_facts(file)
     _check(file, facts, target.board, inventory.board(target.board))
     if instrument == "scope":
         _check_marker(file, facts)
     elf = Elf(file)
-    sizes = elf.sizes
-    entry = BuildEntry(
-        compiler="; ".join(facts.compilers) or "unknown",
-        compiler_version="",
-        flags=facts.flags,
-        elf_sha256=elf.sha256,
-        text_bytes=sizes.text,
-        data_bytes=sizes.data,
-        bss_bytes=sizes.bss,
-        kernel_source=f"image {file}, built elsewhere",
-    )
+    entry = build_elsewhere(elf, facts, f"image {file}")
     return GivenImage(elf, given_folder(file), entry, stripped=facts.symbols is None)
 
 

@@ -13,7 +13,7 @@ from kadenz.config.manifest import BuildEntry
 from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
-from kadenz.images.elf_facts import ElfFacts, read_facts
+from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
 from kadenz.images.guest import at_their_paths, guest_programs, guest_sources
 from kadenz.images.image import require_compiler
 from kadenz.images.provenance import Tree, parts
@@ -58,26 +58,17 @@ class LinuxProgram:
     @property
     def build(self) -> BuildEntry:
         """The build, as far as the files state it, with what else decides its figures."""
-        sizes = self.elf.sizes
         read = [*self.libraries, *self.files.values()]
         if self.standard_input is not None:
             read.append(self.standard_input)
         read = [file.resolve() for file in read]
         sources = guest_sources(_PROGRAMS)
-        return BuildEntry(
-            compiler="; ".join(self.facts.compilers) or "unknown",
-            compiler_version="",
-            flags=self.facts.flags,
-            elf_sha256=self.elf.sha256,
-            text_bytes=sizes.text,
-            data_bytes=sizes.data,
-            bss_bytes=sizes.bss,
-            kernel_source=f"program {self.elf.path.name}, built elsewhere",
-            parts=[
-                *parts(read, [Tree("files", file.parent) for file in read]),
-                *parts(sources, [Tree("guest", sources[0].parent)]),
-            ],
-        )
+        entry = build_elsewhere(self.elf, self.facts, f"program {self.elf.path.name}")
+        entry.parts = [
+            *parts(read, [Tree("files", file.parent) for file in read]),
+            *parts(sources, [Tree("guest", sources[0].parent)]),
+        ]
+        return entry
 
     def settings(self) -> list[tuple[str, str]]:
         """What the launcher reads: kernels/linux/guest/launch.c."""
