@@ -58,7 +58,7 @@ def checked_program(file: Path, inputs: Inputs) -> Program:
     from kadenz.counting.program import FLAVOURS, program
 
     keys = (
-        Key("kernel", "Kernel: 6.12, 6.1.", "VERSION"),
+        Key("kernel", "Kernel: 6.12, 6.1, or a file: ./bzImage.", "VERSION|FILE"),
         Key("flavour", "With PREEMPT_RT or without.", "NAME", choices=tuple(FLAVOURS)),
     )
     notation = Notation("--guest", keys)
@@ -73,8 +73,8 @@ def checked_program(file: Path, inputs: Inputs) -> Program:
         inputs.arguments,
         inputs.files,
         inputs.standard_input,
-        flavour=asked.get("flavour", "plain"),
-        version=asked.get("kernel", ""),
+        flavour=asked.get("flavour", ""),
+        asked_kernel=asked.get("kernel", ""),
     )
 
 

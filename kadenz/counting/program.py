@@ -16,15 +16,17 @@ from kadenz.config import inventory
 from kadenz.config.board import Board, GuestTier
 from kadenz.config.manifest import BuildEntry, ClockEntry, ConditionEntry, TargetEntry
 from kadenz.config.manifest import Warning as RunWarning
+from kadenz.config.target_name import TargetName
 from kadenz.counting.execution import Execution
 from kadenz.counting.functions import Function, Functions
 from kadenz.elf import Library
 from kadenz.errors import UsageError
 from kadenz.images.guest import plan_archive
 from kadenz.images.linux_program import LinuxProgram, linux_program
-from kadenz.targets import guest_kernel
 from kadenz.targets.calls import Calls, ProgramFacts, Why
-from kadenz.targets.guest_kernel import GuestKernel
+from kadenz.targets.guest_kernel import GuestKernel, is_file_name
+from kadenz.targets.guest_kernels import kernels_of
+from kadenz.targets.kernel_image import read_image
 from kadenz.targets.program import Counting, ProgramEnd, ProgramTarget
 from kadenz.values.keeper import Keeper
 
@@ -67,7 +69,7 @@ class Program:
         """The kernel, and how the program was called."""
         text = " ".join(self.linux.arguments)
         kernel = ConditionEntry(
-            kind="guest kernel", value=self.kernel.origin, label=f"kernel {self.kernel.version}"
+            kind="guest kernel", value=self.kernel.value, label=self.kernel.label
         )
         called = ConditionEntry(kind="arguments", value=text, changes_system=False)
         return [kernel, *([called] if text else [])]
@@ -97,27 +99,29 @@ def program(
     files: Sequence[str] = (),
     standard_input: Path | None = None,
     *,
-    flavour: str = "plain",
-    version: str = "",
+    flavour: str = "",
+    asked_kernel: str = "",
 ) -> Program:
-    """The program with its inputs, and the kernel that boots it; the newest without a `version`.
+    """The program with its inputs, and the kernel that boots it, a version or a file; without one
+    the newest. Without a `flavour` it has PREEMPT_RT if the file has.
 
-    UsageError for what no guest can run and for a version that nobody has, ToolMissing for one that
-    is not in the cache.
+    UsageError for what no guest can run and for a kernel that nobody has or that does not fit,
+    ToolMissing for a version that is not in the cache.
     """
     linux = linux_program(file, arguments, files, standard_input)
-    kernel_name = FLAVOURS[flavour]
-    kernels = inventory.kernel(kernel_name).guest
-    board = inventory.board(linux.isa)
-    assert kernels is not None and board.tier.guest is not None
-    offered = kernels.versions[linux.isa]
-    if version and version not in offered:
+    if not flavour:
+        is_rt = is_file_name(asked_kernel) and read_image(Path(asked_kernel)).preempt_rt
+        flavour = "rt" if is_rt else "plain"
+    target = TargetName(FLAVOURS[flavour], linux.isa, "guest")
+    kernels = kernels_of(target, [asked_kernel] if asked_kernel else [], [])
+    if len(kernels) > 1:
         raise UsageError(
-            f"--guest kernel={version}: {kernel_name}/{linux.isa}@guest has no such kernel",
-            remedy=f"It has {', '.join(offered)}",
+            f"--guest kernel={asked_kernel}: {len(kernels)} kernels",
+            remedy="A program is counted under one: name its file",
         )
-    kernel = guest_kernel.find(linux.isa, kernels, version or offered[0])
-    return Program(linux, kernel_name, kernel, board, board.tier.guest)
+    board = inventory.board(linux.isa)
+    assert board.tier.guest is not None  # a target of this tier
+    return Program(linux, target.kernel, kernels[0], board, board.tier.guest)
 
 
 def functions_of(
@@ -213,7 +217,7 @@ def executed(
             duration_s=round(time.monotonic() - begun, 3),
             emulator=target.emulator(),
             value=target.value,
-            warnings=_warnings(linux, calls.program),
+            warnings=[*_kernel_notes(subject.kernel), *_warnings(linux, calls.program)],
         )
     finally:
         target.close()
@@ -236,6 +240,10 @@ def _followed(
             if time.monotonic() - asked > _STOP_S:
                 break
     return bytes(stream)
+
+
+def _kernel_notes(kernel: GuestKernel) -> list[RunWarning]:
+    return [RunWarning(code="guest-kernel", message=note) for note in kernel.notes]
 
 
 def _warnings(linux: LinuxProgram, facts: ProgramFacts | None) -> list[RunWarning]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -192,6 +193,24 @@ def test_a_program_that_fails_or_goes_on_fails_the_count(
     assert error.detail == output or not output
     (folder,) = (tmp_path / "runs").iterdir()
     assert samples(folder, "six")["call"] == [6]
+
+
+def test_a_kernel_of_the_users_is_booted_by_its_file(tmp_path: Path) -> None:
+    """Its flavour is the file's."""
+    cached = machine("linux-rt/x86_64@guest").guest.kernel
+    file = compiled("x86_64", tmp_path, "-static")
+    kernel = shutil.copy(cached.image, tmp_path / "mine")
+    answer = count(file, *functions("six"), "--guest", f"kernel={kernel}", "--json")
+    run = json.loads(answer.stdout)["run"]
+    assert samples(run, "six")["call"] == [6, 6]
+    manifest = read_run(Path(run)).manifest
+    assert manifest.target.name == "linux-rt/x86_64@guest"
+    (condition,) = [each for each in manifest.conditions if each.kind == "guest kernel"]
+    assert condition.value.startswith(f"{cached.release}, SHA-256 ")
+    error = refused(file, *functions("six"), "--guest", f"kernel={kernel},flavour=plain")
+    assert "has PREEMPT_RT" in error.message
+    kernel.write_bytes(kernel.read_bytes()[:100_000])
+    assert "cut short" in refused(file, "--guest", f"kernel={kernel}").message
 
 
 def test_mistakes_are_answered_with_a_remedy(tmp_path: Path) -> None:

@@ -203,7 +203,7 @@ class GuestChoice(Choice):
                 remedy=f"Leave it out, or name one with --target: {', '.join(guests)}",
             )
         if self.kernels:
-            from kadenz.lab.guest_kernels import check_files
+            from kadenz.targets.guest_kernels import check_files
 
             check_files(self.kernels, targets)
 
@@ -216,7 +216,7 @@ class GuestChoice(Choice):
         """
         if target.tier != "guest":
             return []
-        from kadenz.lab.guest_kernels import kernels_of
+        from kadenz.targets.guest_kernels import kernels_of
 
         kernels = inventory.kernel(target.kernel).guest
         assert kernels is not None  # a kernel whose boards have the tier: tests/config
