@@ -12,10 +12,10 @@ import click
 from kadenz.cli.bisect_steps import Candidate, Judge, Step, candidates_of
 from kadenz.cli.bisecting import Answer
 from kadenz.cli.bisecting import bisect as search
-from kadenz.cli.figures import Percent, Statistic
 from kadenz.cli.option_groups import GroupedCommand, declared
 from kadenz.cli.output import write_json
 from kadenz.cli.recording import Asked, recording_options
+from kadenz.cli.verdict_options import max_worse_option, statistics_option
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE, EXIT_PASS, Interrupted, UsageError
 from kadenz.lab.conditions.guest import GuestChoice
 
@@ -45,24 +45,10 @@ _ONE_CHANGE = (
     multiple=True,
     help="What is good, as for `gate`: 'cyclic/wakeup-latency p99.9 < 100us'; may be repeated.",
 )
-@click.option(
-    "--max-worse",
-    type=Percent(),
-    metavar="PERCENT",
-    default="5%",
-    show_default=True,
-    help="Without a limit: the largest change for the worse that is good, against the first.",
+@max_worse_option(
+    "Without a limit: the largest change for the worse that is good, against the first."
 )
-@click.option(
-    "--statistic",
-    "statistics",
-    type=Statistic(),
-    metavar="NAME",
-    multiple=True,
-    default=("median", "p99"),
-    show_default=True,
-    help="Without a limit: statistic to compare with the first; may be repeated.",
-)
+@statistics_option("Without a limit: statistic to compare with the first; may be repeated.")
 def bisect(
     limits: tuple[str, ...],
     max_worse: float,

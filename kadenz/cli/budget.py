@@ -13,6 +13,7 @@ import click
 from kadenz.cli.names import complete_target
 from kadenz.cli.option_groups import GroupedCommand, image_options
 from kadenz.cli.output import write_json
+from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_INCONCLUSIVE, EXIT_PASS, KadenzError, UsageError
 
@@ -35,13 +36,7 @@ CAMPAIGN = "interference"
     shell_complete=complete_target,
     help="Run the set there as a workload, after the overheads if no RUN has them.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where run folders go. Default: the lab's, else runs.",
-)
-@click.option("--name", default="", help="Name of the runs of this call. Default: date and time.")
+@run_folder_options(several=True)
 @timeout_option
 @click.option(
     "--blocking",

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.deadline import asked_deadlines, deadline_option
-from kadenz.cli.figures import Percent, Statistic
+from kadenz.cli.figures import Percent
 from kadenz.cli.output import write_json
+from kadenz.cli.verdict_options import between_runs_option, statistics_option
 from kadenz.errors import EXIT_INCONCLUSIVE, EXIT_PASS, EXIT_REGRESSION, UsageError
 
 if TYPE_CHECKING:
@@ -79,26 +80,9 @@ _COUNTED: dict[str, Outcome] = {
     show_default=True,
     help="Smallest relative change that matters: 5 or 5%.",
 )
-@click.option(
-    "--statistic",
-    "statistics",
-    type=Statistic(),
-    metavar="NAME",
-    multiple=True,
-    default=("median", "p99"),
-    show_default=True,
-    help="mean, median, max or a percentile such as p99.9; may be repeated.",
-)
+@statistics_option("mean, median, max or a percentile such as p99.9; may be repeated.")
 @deadline_option
-@click.option(
-    "--between-runs",
-    type=Percent(),
-    metavar="PERCENT",
-    default="0%",
-    show_default=True,
-    help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
-    "stays undecided.",
-)
+@between_runs_option
 @click.option(
     "--each",
     is_flag=True,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.output import write_json
+from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
 if TYPE_CHECKING:
@@ -91,15 +92,9 @@ _LIMIT_S = 1.0
     "--guest",
     metavar="KEY=VALUE,…",
     multiple=True,
-    help="The program's kernel: kernel=6.12, flavour=plain|rt.",
+    help="The program's kernel: kernel=6.12 or kernel=./bzImage, flavour=plain|rt.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the run folder goes. Default: the lab's, else runs.",
-)
-@click.option("--name", default="", help="Name of the run. Default: date and time.")
+@run_folder_options(several=False)
 @click.option("--fresh", is_flag=True, help="Take nothing from the store: execute it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def count(

@@ -12,8 +12,12 @@ import click
 from kadenz.cli.archive_option import archive_option
 from kadenz.cli.baseline import Folders
 from kadenz.cli.deadline import asked_deadlines, deadline_option
-from kadenz.cli.figures import Percent, Statistic
 from kadenz.cli.output import write_json
+from kadenz.cli.verdict_options import (
+    between_runs_option,
+    max_worse_option,
+    statistics_option,
+)
 from kadenz.errors import (
     EXIT_INCONCLUSIVE,
     EXIT_PASS,
@@ -42,14 +46,7 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "stands for the newest runs in the archive with that label.",
 )
 @archive_option
-@click.option(
-    "--max-worse",
-    type=Percent(),
-    metavar="PERCENT",
-    default="5%",
-    show_default=True,
-    help="Largest acceptable change for the worse.",
-)
+@max_worse_option("Largest acceptable change for the worse.")
 @click.option(
     "--limit",
     "limits",
@@ -59,25 +56,8 @@ _COLOURS = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
     "or 'cyclic/* misses < 0.1%'; may be repeated.",
 )
 @deadline_option
-@click.option(
-    "--statistic",
-    "statistics",
-    type=Statistic(),
-    metavar="NAME",
-    multiple=True,
-    default=("median", "p99"),
-    show_default=True,
-    help="Statistic to compare with the baseline; may be repeated.",
-)
-@click.option(
-    "--between-runs",
-    type=Percent(),
-    metavar="PERCENT",
-    default="0%",
-    show_default=True,
-    help="Known spread (sd) between runs; without it, one run per side of this machine or a board "
-    "stays undecided.",
-)
+@statistics_option("Statistic to compare with the baseline; may be repeated.")
+@between_runs_option
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="Write JUnit XML.")
 @click.option(
     "--summary",

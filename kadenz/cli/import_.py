@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from kadenz.cli.names import complete_target
+from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.errors import EXIT_PASS, UsageError
 
 
@@ -46,13 +47,7 @@ from kadenz.errors import EXIT_PASS, UsageError
 @click.option(
     "--cold", type=click.IntRange(min=0), default=1, help="First samples to exclude. Default: 1."
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the run folder goes. Default: the lab's, else runs.",
-)
-@click.option("--name", default="", help="Name of the run. Default: date and time.")
+@run_folder_options(several=False)
 def import_(
     capture: Path,
     begin: str,

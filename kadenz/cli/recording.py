@@ -14,6 +14,7 @@ import click
 from kadenz.cli.names import complete_target, complete_work
 from kadenz.cli.option_groups import any_image_options
 from kadenz.cli.output import write_json
+from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
 
@@ -27,15 +28,7 @@ _OPTIONS = (
     click.argument(
         "work", metavar="BENCHMARK...", nargs=-1, required=True, shell_complete=complete_work
     ),
-    click.option(
-        "-o",
-        "--output",
-        type=click.Path(file_okay=False, path_type=Path),
-        help="Where run folders go. Default: the lab's, else runs.",
-    ),
-    click.option(
-        "--name", default="", help="Name of the runs of this call. Default: date and time."
-    ),
+    run_folder_options(several=True),
     timeout_option,
     click.option("--fresh", is_flag=True, help="Take nothing from the store: execute everything."),
     any_image_options,

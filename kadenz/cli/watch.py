@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kadenz.cli.output import write_json
+from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
 if TYPE_CHECKING:
@@ -66,13 +67,7 @@ class _Asked:
 @click.option(
     "--wait", is_flag=True, help="Wait while another measurement of this Linux is running."
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the run folder goes. Default: the lab's, else runs.",
-)
-@click.option("--name", default="", help="Name of the run. Default: date and time.")
+@run_folder_options(several=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def watch(
     source: Sequence[str],
