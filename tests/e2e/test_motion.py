@@ -45,12 +45,12 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
         assert sorted(r.params["joint"] for r in of_bench) == list(range(AXES))
         for record in of_bench:
             taken, missed = (
-                sum(getattr(lane, n) for lane in record.lanes) for n in ("taken", "missed")
+                sum(getattr(lane, n) for lane in record.series) for n in ("taken", "missed")
             )
             said = f"{bench} joint={record.params['joint']}: {taken} taken, {missed} missed, ok"
             assert said in stderr, (said, stderr)
-            assert [lane.name for lane in record.lanes] == ["out", "back"]
-            for lane in record.lanes:
+            assert [lane.name for lane in record.series] == ["out", "back"]
+            for lane in record.series:
                 assert lane.planned == lane.taken + lane.missed
                 assert lane.taken > 0
                 errors = np.abs(run.samples(record, lane))
