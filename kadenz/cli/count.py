@@ -215,7 +215,7 @@ def _count_firmware(wanted: _Wanted, board: str, until: str | None, until_text: 
     ):
         counted = record(checked, chosen, execution, output, run)
     result = _shown(counted, execution, as_json=wanted.as_json)
-    return _exit_code(result, execution, "--limit ends a firmware that does not end")
+    return _exit_code(result, execution)
 
 
 def _count_program(wanted: _Wanted, inputs: Inputs) -> int:
@@ -243,7 +243,7 @@ def _count_program(wanted: _Wanted, inputs: Inputs) -> int:
     ):
         counted = record(subject, chosen, execution, output, run)
         result = shown_program(subject, counted, execution, as_json=wanted.as_json)
-    return _exit_code(result, execution, "--limit gives the program more time")
+    return _exit_code(result, execution)
 
 
 def _timed(known: Functions, file: Path, board: str, chosen: Sequence[Function]) -> list[Function]:
@@ -317,12 +317,13 @@ def _facts(counted: CountedRun) -> dict[str, CallFacts]:
     }
 
 
-def _exit_code(result: RunResult, execution: Execution, hint: str) -> int:
+def _exit_code(result: RunResult, execution: Execution) -> int:
     """0, or 1 with the reason: the image failed, a function was not called, or Ctrl-C."""
     if execution.problem:
+        kept = "The calls until then are in the run folder"
         raise TargetFailed(
             execution.problem,
-            remedy=f"The calls until then are in the run folder; {hint}",
+            remedy="; ".join(filter(None, [kept, execution.remedy])),
             detail=execution.last_output,
         )
     bad = [record for record in result.records if record.entry.status == "failed"]

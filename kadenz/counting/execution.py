@@ -17,11 +17,13 @@ _LAST_LINES = 12
 @dataclass(frozen=True)
 class Execution:
     """An execution that is over. `problem`: why its figures are not those of the image's work, ""
-    if nothing was wrong. `stopped`: somebody pressed Ctrl-C."""
+    if nothing was wrong; `remedy`: what would mend it, "" if only the image can. `stopped`:
+    somebody pressed Ctrl-C."""
 
     calls: Calls
     ended: str  # how it ended: "reached `done`"
     problem: str
+    remedy: str
     stopped: bool
     console: str
     duration_s: float

@@ -197,6 +197,7 @@ def executed(
             flows=ended.flows,
             ended=how.sentence,
             problem=how.problem,
+            remedy=how.remedy,
             stopped=stop.is_set(),
             console=console,
             duration_s=round(time.monotonic() - begun, 3),
@@ -302,6 +303,13 @@ class _How:
         if end.why is Why.ITSELF and self.ended.status:
             return f"the firmware ended with exit status {self.ended.status}"
         return self._missing
+
+    @property
+    def remedy(self) -> str:
+        """What would mend the problem; "" if only the firmware can."""
+        end = self.ended.calls.end
+        late = end is not None and end.why is Why.LIMIT and not end.fault
+        return "--limit gives the firmware more time" if late else ""
 
     @property
     def _missing(self) -> str:

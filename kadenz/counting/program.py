@@ -212,8 +212,9 @@ def executed(
             calls=calls,
             ended=how.sentence,
             problem=how.problem,
+            remedy=how.remedy,
             stopped=stop.is_set(),
-            console=how.console or target.last_lines(),
+            console=target.last_lines() if end is None else how.console,
             duration_s=round(time.monotonic() - begun, 3),
             emulator=target.emulator(),
             value=target.value,
@@ -312,6 +313,12 @@ class _How:
         if end.kind != "exit" or end.number:
             return f"{name} ended {self.sentence}"
         return self._difference(end.output)
+
+    @property
+    def remedy(self) -> str:
+        """What would mend the problem; "" if only the program can."""
+        late = self.end is not None and self.end.kind == "limit"
+        return "--limit gives the program more time" if late else ""
 
     def _difference(self, output: bytes) -> str:
         """Where the output is not the expected one; "" if it is, or none is expected."""

@@ -58,7 +58,9 @@ def table_of_program(result: RunResult, facts: Mapping[str, ProgramCallFacts], e
                 *(whole(count) if count else text_cell("") for count in optional),
             )
         )
-    notes = [f"Ended: {ended}.", "Kernel and Signals: instructions inside all calls together."]
+    notes = [f"Ended: {ended}."]
+    if any(each.kernel or each.signals for each in facts.values()):
+        notes.append("Kernel and Signals: instructions inside all calls together.")
     if silent:
         more = f" and {len(silent) - 6:,} more" if len(silent) > 6 else ""
         notes.append(f"Never reached: {', '.join(silent[:6])}{more}.")

@@ -190,7 +190,8 @@ def test_a_program_that_fails_or_goes_on_fails_the_count(
     file = compiled("x86_64", tmp_path, "-static")
     error = error_of(count(file, *functions("six"), "--limit", "0.02", inside=[inside]))
     assert error.message == message
-    assert error.detail == output or not output
+    assert error.detail == output
+    assert ("--limit" in error.remedy) == (inside == "forever"), error.remedy
     (folder,) = (tmp_path / "runs").iterdir()
     assert samples(folder, "six")["call"] == [6]
 
