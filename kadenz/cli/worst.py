@@ -47,8 +47,8 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     "--with",
     "second",
     type=click.Choice([*SECONDS]),
-    help="Try each arrival with a tick of the kernel, or with another request of the same "
-    "interrupt, in every cycle: all pairs.",
+    help="Try each arrival with a tick of the kernel, with another request of the same line, or "
+    "with one of another device, in every cycle: all pairs.",
 )
 @click.option(
     "--why",
