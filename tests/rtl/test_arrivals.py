@@ -317,7 +317,7 @@ def test_a_target_of_two_cores_is_refused(tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, "--target", IBEX_2, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError)
     assert "it has 2 cores" in answer.exception.message and IBEX in answer.exception.remedy
-    assert f"kadenz run smp/offset --target {IBEX_2} " in answer.exception.remedy
+    assert f"kadenz worst smp/offset --target {IBEX_2}" in answer.exception.remedy
 
 
 def test_arrivals_without_an_end_are_named_and_the_others_stand(
