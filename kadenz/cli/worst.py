@@ -10,7 +10,7 @@ import click
 
 from kadenz.cli.option_groups import GroupedCommand, declared, simulated_core_options
 from kadenz.cli.output import write_json
-from kadenz.cli.recording import Asked, record, recording_options
+from kadenz.cli.recording import Asked, Recorded, record, recording_options
 from kadenz.config.manifest import SECONDS
 from kadenz.lab.states import OPTION, states_of
 
@@ -24,7 +24,8 @@ _SAMPLES = 4  # the last one is tried: caches are warm
 @click.command(cls=GroupedCommand)
 @recording_options(
     "A simulated core, or a board in QEMU; may be repeated.",
-    "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
+    "A parameter, or `samples` (default 4, of smp/offset 4002): every cycle of the last one is "
+    "tried.",
     json="object",
 )
 @simulated_core_options
@@ -47,8 +48,8 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     "--with",
     "second",
     type=click.Choice([*SECONDS]),
-    help="Try each arrival with a tick of the kernel, or with another request of the same "
-    "interrupt, in every cycle: all pairs.",
+    help="Try each arrival with a tick of the kernel, with another request of the same line, or "
+    "with one of another device, in every cycle: all pairs.",
 )
 @click.option(
     "--why",
@@ -72,6 +73,9 @@ def worst(
     interrupted, and whether interrupts were off or the scheduler locked. On a real board, and with
     `--instrument counter`, a timer of the board raises the interrupt, one tick later each time.
 
+    On several cores the SERVICE is smp/offset: a call, and another core that begins to work at
+    every offset from its begin, with each kind of work.
+
     \b
     kadenz worst critical/semaphore-give --target freertos/ibex@rtl
     kadenz worst critical --target freertos/ibex@rtl
@@ -85,17 +89,21 @@ def worst(
     kadenz worst critical/semaphore-give --set waiter=1 \\
         --target freertos/ibex@rtl --with tick
     kadenz worst critical/semaphore-give --target freertos/ibex@board
+    kadenz worst smp/offset --target freertos/ibex2@rtl
     """
-    from kadenz.analysis import analyse
-    from kadenz.cli.console import console
-    from kadenz.cli.tables import write_table
-    from kadenz.report.labels import labelled
-    from kadenz.report.summary import run_summary
-    from kadenz.report.worst import sweep_rows, table_of_arrivals, tables_of_states
-    from kadenz.store import read_run
+    from kadenz.lab.offsets import is_sweep
     from kadenz.targets.arrivals import Asked as Arriving
 
     asked = Asked.of(values)
+    options = {
+        "--instrument scope": instrument == "scope",
+        "--step": step != 1,
+        "--with": second,
+        "--state": state,
+        "--why": why,
+    }
+    if is_sweep(asked.work, [option for option, given in options.items() if given]):
+        return _beside_another_core(asked)
     recorded = record(
         asked,
         _by_instrument(asked.targets, instrument),
@@ -104,20 +112,45 @@ def worst(
         arriving=Arriving(0, step=step, second=second or ""),
         states=states_of(state),
     )
+    results = _shown(asked, recorded)
+    if why:
+        _write_why(results, shown=not asked.as_json)
+    return recorded.exit_code()
+
+
+def _beside_another_core(asked: Asked) -> int:
+    """A call, over the offset at which another core begins to work."""
+    from kadenz.lab.offsets import every_kind
+
+    recorded = record(asked, {"counter": asked.targets}, defaults=every_kind(asked.work))
+    _shown(asked, recorded)
+    return recorded.exit_code()
+
+
+def _shown(asked: Asked, recorded: Recorded) -> list[RunResult]:
+    """Writes the tables of the runs, or their JSON; what was read of them."""
+    from kadenz.analysis import analyse
+    from kadenz.cli.console import console
+    from kadenz.cli.tables import write_table
+    from kadenz.report.labels import labelled
+    from kadenz.report.summary import run_summary
+    from kadenz.report.views.offsets import table_of_offsets
+    from kadenz.report.worst import sweep_rows, table_of_arrivals, tables_of_states
+    from kadenz.store import read_run
+
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
     named = labelled(results)
     if asked.as_json:
         runs = [run_summary(result) for result in results]
         write_json({"runs": runs, "states": sweep_rows(named)})
-    else:
-        tables = [*filter(None, (table_of_arrivals(named), *tables_of_states(named)))]
-        for table in tables:
-            write_table(console(), table)
-        if not tables:
-            recorded.say_why_none()
-    if why:
-        _write_why(results, shown=not asked.as_json)
-    return recorded.exit_code()
+        return results
+    every = (table_of_arrivals(named), *tables_of_states(named), table_of_offsets(named))
+    tables = [*filter(None, every)]
+    for table in tables:
+        write_table(console(), table)
+    if not tables:
+        recorded.say_why_none()
+    return results
 
 
 def _by_instrument(

@@ -41,7 +41,11 @@ ARRIVALS = ("handler", "task")
 ARRIVAL = ("phase", "pc", "masked", "locked")
 # What else may come in every cycle, and its name. Each arrival is the largest over many of them,
 # and has two further companions: when that one came, and how many there were.
-SECONDS = {"tick": "a tick", "request": "another request"}
+SECONDS = {
+    "tick": "a tick",
+    "request": "another request",
+    "device": "a request of another device",
+}
 # Conditions of such a run: that it has arrivals; how many threads more the kernel holds, by what
 # they do.
 ARRIVING = "arrivals"

@@ -13,16 +13,11 @@ from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
 from kadenz.lab.condition import Condition, Setup
+from kadenz.lab.offsets import sweeps
 from kadenz.targets.arrivals import Arrivals, Asked, Sweep
 
 _LONG_S = 300.0  # a sweep with more of it left is said to be long
 _WINDOW_S, _WINDOW = 5.0, 8  # seconds and arrivals at least, in which a pace is measured
-
-# What there is to sweep on a target of several cores.
-_BESIDE = (
-    "Or sweep a call against another core: kadenz run smp/offset --target {name} "
-    "--set samples=4002 --set other_core=none,loop,memory,own,same"
-)
 
 FURTHER = 16384  # every other one, at most, has an arrival; those behind the last one have none
 
@@ -136,7 +131,8 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
         "--target freertos/stm32f4@emulated"
     )
     if board.cores > 1:
-        remedy += f". {_BESIDE.format(name=name)}"
+        beside = f"kadenz worst {' '.join(sweeps())} --target {name}"
+        remedy += f". Or try a call against another core: {beside}"
     raise UsageError(
         f"{name}: an interrupt cannot be tried in every cycle: it {why}", remedy=remedy
     )

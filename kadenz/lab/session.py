@@ -60,6 +60,8 @@ COMPANION_UNITS = {
     "ticks": "ticks",  # of the kernel that were tried with it
     "request": "ticks",  # as `tick`, of the other request of its line
     "requests": "count",  # that were tried with it
+    "device": "ticks",  # as `tick`, of the request of another device
+    "devices": "count",  # of its requests that were tried with it
     "pc": "address",
     "masked": "flag",
     "locked": "depth",

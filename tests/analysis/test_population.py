@@ -73,6 +73,7 @@ def test_extremes_are_exact_and_have_their_place(tmp_path: Path) -> None:
     [
         ("tick", "a tick", "one interrupt and one tick"),
         ("request", "another request", "two requests of one interrupt"),
+        ("device", "a request of another device", "each of two devices"),
     ],
 )
 def test_of_pairs_all_count_and_the_worst_has_its_second(

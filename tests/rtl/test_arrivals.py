@@ -45,6 +45,7 @@ GIVE = "critical/semaphore-give"
 WAITER = ("--set", "waiter=1")
 SAMPLES = 4
 NOPS = 8  # more of them put a branch out of the reach of its short form
+OTHER_HANDLED = 5  # of a trace: HANDLED, in a handler that serves the other device
 
 
 def worst(output: Path, *arguments: str) -> list[Run]:
@@ -207,6 +208,35 @@ def test_all_pairs_are_in_the_largest_of_each_arrival(second: str, tmp_path: Pat
             assert latencies(int(row["phase"]), int(row[f"{lane}:second"]))[lane] == row[lane]
 
 
+def test_of_two_devices_that_wait_the_other_is_served_first(tmp_path: Path) -> None:
+    """A handler then waits for a whole one, and no request is lost."""
+    bench = Bench(tmp_path, IBEX, f"{GIVE} id=10 samples={SAMPLES} arrivals=1 waiter=1")
+    file = tmp_path / "arrivals"
+    bench.marks(*Asked(SAMPLES - 1).arguments(str(file)))
+    rows = read_arrivals(file).rows
+    worst = rows[rows["handler"].argmax()]  # it waits until interrupts are on again
+    both = Asked(SAMPLES - 1, second="device")
+
+    def behind(second_at: int) -> tuple[list[int], list[int]]:
+        """Handlers' marks behind the request, in cycles from it, and whose they are."""
+        phase = int(worst["phase"])
+        events = bench.marks(*both.following(phase, second_at, "task").arguments(str(file)))
+        request = events["low"][events["value"] == scope.BEGIN][-1] + phase
+        marks = events[np.isin(events["value"], (scope.HANDLED, OTHER_HANDLED))]
+        assert marks["value"].size == 2
+        return (marks["low"] - request).tolist(), marks["value"].tolist()
+
+    phase, alone = int(worst["phase"]), int(worst["handler"])
+    taken = set()
+    for second_at in (phase, phase + 1, phase + alone // 2):
+        (other, handler), whose = behind(second_at)
+        assert whose == [OTHER_HANDLED, scope.HANDLED] and other == alone
+        taken.add(handler)
+    assert len(taken) == 1 and alone + 100 < taken.pop()
+    (handler, _), whose = behind(phase + alone)
+    assert whose == [scope.HANDLED, OTHER_HANDLED] and handler == alone
+
+
 def test_a_service_that_looks_at_the_time_is_tried_at_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,7 +317,7 @@ def test_a_target_of_two_cores_is_refused(tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, "--target", IBEX_2, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError)
     assert "it has 2 cores" in answer.exception.message and IBEX in answer.exception.remedy
-    assert f"kadenz run smp/offset --target {IBEX_2} " in answer.exception.remedy
+    assert f"kadenz worst smp/offset --target {IBEX_2}" in answer.exception.remedy
 
 
 def test_arrivals_without_an_end_are_named_and_the_others_stand(
@@ -339,10 +369,13 @@ def test_a_bench_that_is_ended_keeps_what_it_tried_and_leaves_no_child(tmp_path:
     assert not any(Path(f"/proc/{child}").exists() for child in known)
 
 
-def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("second", "step"), [("", 1), ("device", 64)])
+def test_a_process_that_dies_costs_the_arrival_that_it_tried(
+    second: str, step: int, tmp_path: Path
+) -> None:
     bench = Bench(tmp_path, IBEX, f"critical/thread-join id=10 samples={SAMPLES} arrivals=1")
     file = tmp_path / "arrivals"
-    process = bench.run(*Asked(SAMPLES - 1).arguments(str(file)))
+    process = bench.run(*Asked(SAMPLES - 1, step, second=second).arguments(str(file)))
     killed = None
     while killed is None:
         assert process.poll() is None
@@ -351,10 +384,10 @@ def test_a_process_that_dies_costs_the_arrival_that_it_tried(tmp_path: Path) -> 
                 killed = child
     os.kill(killed, signal.SIGSEGV)
     process.communicate(timeout=300)
-    seen = read_arrivals(file)
+    seen = read_arrivals(file, second)
     (lost,) = seen.lost
     assert process.returncode == 0 and seen.whole and "crashed" in lost.why and lost.pc
-    assert len(seen.rows) == seen.cycles - 1 and lost.phase not in seen.rows["phase"]
+    assert len(seen.rows) == seen.planned - 1 and lost.phase not in seen.rows["phase"]
 
 
 def processes_with(argument: str) -> set[int]:

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kadenz.analysis import analyse_record
+from kadenz.analysis import analyse, analyse_record
 from kadenz.analysis.structures.offsets import Offsets
+from kadenz.cli.folders import find_runs
 from kadenz.config.manifest import OFFSET, RecordEntry
+from kadenz.errors import UsageError
+from kadenz.report.labels import labelled
+from kadenz.report.views.offsets import table_of_offsets
 from kadenz.store import Run
 from tests.rtl.planted import plant
-from tests.rtl.test_cores import measured
+from tests.rtl.test_cores import IBEX, kadenz, measured
 from tests.rtl.test_two_cores import IBEX_2
 
 pytestmark = pytest.mark.counted
@@ -86,6 +91,45 @@ def test_the_offsets_go_up_without_a_gap_through_the_whole_window(
     assert sweep.apart <= 10
     assert sweep.outside <= 20  # of 2,002, at its ends
     assert sweep.tried > (BEFORE + BEHIND) / 2  # they share a bus, and take turns
+
+
+def test_worst_has_every_kind_and_where_it_is_worst(tmp_path: Path) -> None:
+    """Without a word of the samples or the kinds, in a small window."""
+    window = ("--set", "before=60", "--set", "behind=20", "--set", "samples=81")
+    call = ("worst", "smp/offset", "--target", IBEX_2, *window, "--output", str(tmp_path))
+    answer = kadenz(*call, "--json")
+    assert answer.return_value == 0, answer.output
+    shown = json.loads(answer.stdout[answer.stdout.index("{\n") :])  # behind the progress
+    (rows,) = [run["records"] for run in shown["runs"]]
+    worst = {row["params"]["other_core"]: row for row in rows if row["bench"] == "smp/offset"}
+    assert [*worst] == [*KINDS] and shown["states"] == []
+    assert "offsets" not in worst["none"]
+    assert -60 < worst["own"]["offsets"]["worst"] < 0  # the other core takes the lock just before
+
+    (run,) = find_runs([tmp_path])
+    table = table_of_offsets(labelled([analyse(run)]))
+    assert table is not None and any("No bound for other calls" in note for note in table.notes)
+    for kind, cells in zip(KINDS, table.rows, strict=True):
+        most = latencies(run, record_of(run, kind)).max()
+        assert [cells[2].text, cells[5].text] == [kind, str(most)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--with tick", "--why", "--step 2", "--state waking=1", "--instrument scope"],
+)
+def test_what_asks_for_an_interrupt_has_no_sweep(options: str, tmp_path: Path) -> None:
+    answer = kadenz(
+        *("worst", "smp/offset", *options.split(), "--target", IBEX_2, "--output", str(tmp_path))
+    )
+    assert isinstance(answer.exception, UsageError)
+    assert f"it has no {options.split()[0]}" in answer.exception.message
+    assert not list(tmp_path.iterdir())
+
+
+def test_on_one_core_it_says_that_it_needs_two(tmp_path: Path) -> None:
+    answer = kadenz("worst", "smp/offset", "--target", IBEX, "--output", str(tmp_path))
+    assert answer.return_value == 0 and "this point needs two cores" in answer.output
 
 
 def test_each_kind_of_work_costs_what_it_meets(both: tuple[Run, Run]) -> None:

@@ -60,6 +60,7 @@ def test_an_arrival_that_is_served_twice_is_found(tmp_path: Path) -> None:
     assert read_arrivals(written(tmp_path, [row(1)])).repeated == []
     twice = [row(1), row(2, handled=2), row(3, handled=3), row(4, responded=2)]
     assert read_arrivals(written(tmp_path, twice), "request").repeated == [3, 4]
+    assert read_arrivals(written(tmp_path, twice), "device").repeated == [2, 3, 4]
 
 
 def test_arrivals_after_too_many_without_an_end_are_counted(tmp_path: Path) -> None:

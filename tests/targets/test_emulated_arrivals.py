@@ -157,7 +157,7 @@ def test_a_board_without_an_interrupt_is_refused(monkeypatch: pytest.MonkeyPatch
         arrivals.check_arrivals(TargetName("freertos", "stm32f4", "emulated"), "scope")
 
 
-@pytest.mark.parametrize("option", ["--with tick", "--with request", "--why"])
+@pytest.mark.parametrize("option", ["--with tick", "--with request", "--with device", "--why"])
 def test_what_needs_an_earlier_state_is_refused(option: str, tmp_path: Path) -> None:
     answer = kadenz("worst", GIVE, *option.split(), "--target", ARM, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError) and option in answer.exception.message

@@ -22,9 +22,9 @@ constexpr std::uint32_t MOST_LOST = 8;
  * has no room for them. */
 constexpr int EXIT_FORK = 2, EXIT_ROWS = 3, EXIT_FULL = 4;
 
-/* What else comes, before an arrival or behind it: a tick of the kernel, or another request of the
- * same line. */
-enum Second : std::uint32_t { NONE, TICK, REQUEST };
+/* What else comes, before an arrival or behind it: a tick of the kernel, another request of the
+ * same line, or the request of another device that has the interrupt in common. */
+enum Second : std::uint32_t { NONE, TICK, REQUEST, DEVICE };
 
 /* Which arrivals are tried, and how. */
 struct Asked {

@@ -125,6 +125,8 @@ void Arrivals::raise_only(std::uint64_t phase)
     }
     if (asked_.second == REQUEST) {
         simulation_.machine().raise(0); /* no profile begins at it */
+    } else if (asked_.second == DEVICE) {
+        simulation_.machine().raise_other();
     } else {
         (void)simulation_.machine().tick();
     }

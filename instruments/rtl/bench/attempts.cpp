@@ -96,6 +96,10 @@ bool Attempts::raise(Kind kind)
         machine.raise(0);
         return true;
     }
+    if (asked_.second == DEVICE) {
+        machine.raise_other();
+        return true;
+    }
     deadline_ = machine.deadline();
     tick_at_ = machine.now();
     looks_ = machine.looks();
@@ -126,9 +130,9 @@ void Attempts::follow(Kind first)
     Ends ends;
     while (raised && !is_over(first, ends)) {
         const std::uint64_t now = machine.now();
-        /* A request is none while the line is high. */
+        /* A request is none while its line is high; two in one cycle are a pair once. */
         const bool can_come =
-            asked_.second == TICK ? first == INTERRUPT || now > line.from : !machine.requested();
+            asked_.second == REQUEST ? !machine.requested() : first == INTERRUPT || now > line.from;
         if (can_come && (now - begin_ - 1u) % asked_.step == 0) {
             /* Marks before an arrival are another one's. */
             line.seconds.push_back(raise_last(second, first == INTERRUPT ? ends : Ends()));

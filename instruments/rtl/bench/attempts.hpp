@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What comes of an interrupt in a cycle: alone, to the end of the sample, or with a second one in
- * each cycle that can matter, a tick of the kernel or another request of its line. The machine is
- * where one of them may come first. It comes, and from then on the other one is tried in every
- * cycle, each in a state that is kept before: the second until the thread has begun, the interrupt
- * until the sample has ended. Of two requests each is the interrupt once; a line that is still high
- * has none.
+ * each cycle that can matter: a tick of the kernel, another request of its line, or the request of
+ * another device that has the interrupt in common. The machine is where one of them may come first.
+ * It comes, and from then on the other one is tried in every cycle, each in a state that is kept
+ * before: the second until the thread has begun, the interrupt until the sample has ended. Of two
+ * requests each is the interrupt once; a line that is still high has none. Of two devices it is
+ * always the same one.
  *
  * Most of them meet the same state soon: while a core takes no interrupt, it makes no difference in
  * which cycle one came. So the state of the whole machine is compared, by a digest of 128 bits, in

@@ -95,11 +95,13 @@ void Machine::reset()
     state_.now = state_.held = 0;
     state_.line_at = NEVER;
     state_.line_armed = false;
+    state_.other_waits = state_.other_served = false;
 }
 
 Interrupts Machine::interrupts(unsigned core) const
 {
-    return {(state_.msip[core] & 1u) != 0, mtime() >= state_.mtimecmp[core]};
+    const bool other = core == 0 && state_.other_waits;
+    return {other || (state_.msip[core] & 1u) != 0, mtime() >= state_.mtimecmp[core]};
 }
 
 bool Machine::timer_set() const
@@ -180,6 +182,7 @@ std::uint64_t Machine::digest(bool with_held) const
         add(at);
     }
     add(state_.line_armed ? state_.line_at : NEVER);
+    add((state_.other_waits ? 1u : 0u) | (state_.other_served ? 2u : 0u));
     add(state_.now);
     add(state_.finished);
     add(with_held ? state_.held : 0);
@@ -221,6 +224,9 @@ void Machine::mark(std::uint32_t value)
 {
     if (value == 0) {
         return; /* start-up clears memory */
+    }
+    if (value == HANDLED && std::exchange(state_.other_served, false)) {
+        value = OTHER_HANDLED;
     }
     state_.mark = {value, state_.now};
     if (trace_ == nullptr) {
@@ -370,13 +376,22 @@ std::uint32_t Machine::clint(std::uint32_t offset, const Request &request)
         return before;
     }
     const std::size_t core = offset / 4u;
-    if (core >= state_.msip.size()) {
-        return 0;
+    return core < state_.msip.size() ? msip(core, request) : 0;
+}
+
+std::uint32_t Machine::msip(std::size_t core, const Request &request)
+{
+    const std::uint32_t other = core == 0 && state_.other_waits ? 1u : 0u;
+    const std::uint32_t before = state_.msip[core] | other;
+    if (request.write && (word_of(request, before) & 1u) != 0) {
+        state_.msip[core] = 1;
+    } else if (request.write && other != 0) {
+        state_.other_waits = false;
+        state_.other_served = true;
+    } else if (request.write) {
+        state_.msip[core] = 0;
     }
-    if (request.write) {
-        state_.msip[core] = word_of(request, state_.msip[core]) & 1u;
-    }
-    return state_.msip[core];
+    return before;
 }
 
 std::uint32_t Machine::line(std::uint32_t offset, const Request &request)

@@ -40,6 +40,8 @@ struct Mark {
     std::uint64_t cycle = 0;
 };
 constexpr std::uint32_t BEGIN = 1u, END = 2u, HANDLED = 3u, RESPONDED = 4u;
+/* HANDLED, in a handler that serves the other device: no target stores it. */
+constexpr std::uint32_t OTHER_HANDLED = 5u;
 
 /* A device beside those of the map. */
 class Device
@@ -72,6 +74,9 @@ struct MachineState {
      * load tells the cycles since. */
     std::uint64_t line_at = UINT64_MAX;
     bool line_armed = false;
+    /* Another device that has core 0's software interrupt in common. An acknowledgement is of its
+     * request, where it has one; the next handler's mark is then of this device. */
+    bool other_waits = false, other_served = false;
     std::uint64_t now = 0;
     std::uint64_t held = 0;    /* cycles in which mtime stood still */
     std::uint64_t written = 0; /* bytes of output */
@@ -161,11 +166,16 @@ class Machine
     {
         state_.msip[core] = 1;
     }
+    /* The same for the other device of core 0's. */
+    void raise_other()
+    {
+        state_.other_waits = true;
+    }
     /* Whether a core has a software interrupt: one that is about to wake does not sleep on. */
     bool requested() const
     {
-        return std::any_of(state_.msip.begin(), state_.msip.end(),
-                           [](auto word) { return (word & 1u) != 0; });
+        return state_.other_waits || std::any_of(state_.msip.begin(), state_.msip.end(),
+                                                 [](auto word) { return (word & 1u) != 0; });
     }
     /* A word of memory now; 0 where there is none. */
     std::uint32_t word_at(std::uint32_t address);
@@ -220,6 +230,7 @@ class Machine
     void serve(std::size_t number, const Request &request, Answer &answer);
     bool device(const Request &request, Answer &answer);
     std::uint32_t clint(std::uint32_t offset, const Request &request);
+    std::uint32_t msip(std::size_t core, const Request &request);
     std::uint32_t line(std::uint32_t offset, const Request &request);
     std::uint32_t lock(std::uint32_t offset, const Request &request);
     std::uint64_t mtime() const

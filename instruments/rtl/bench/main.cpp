@@ -25,6 +25,7 @@
 #include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <map>
 #include <stdexcept>
 
 namespace kadenz
@@ -244,10 +245,13 @@ Paths paths_of(const Arguments &arguments, Machine &machine, std::FILE *file)
 
 Second second_of(const std::string &name)
 {
-    if (name != "" && name != "tick" && name != "request") {
-        throw std::runtime_error("--arrival-second " + name + ": expected tick or request");
+    static const std::map<std::string, Second> seconds = {
+        {"", NONE}, {"tick", TICK}, {"request", REQUEST}, {"device", DEVICE}};
+    const auto second = seconds.find(name);
+    if (second == seconds.end()) {
+        throw std::runtime_error("--arrival-second " + name + ": expected tick, request or device");
     }
-    return name == "tick" ? TICK : name == "request" ? REQUEST : NONE;
+    return second->second;
 }
 
 Asked arrivals_of(const Arguments &arguments)

@@ -40,12 +40,18 @@ EXHAUSTIVE = (
     "interrupt, or silicon"
 )
 EXHAUSTIVE_WITH = {
-    second: f"Exhaustive for {events}, {_THIS}. Each value is the largest over all {second}s. No "
+    second: f"Exhaustive for {events}, {_THIS}. Each value is the largest over all {seconds}. No "
     "bound for other states, longer lists, a third interrupt, or silicon"
-    for second, events in {
-        "tick": "one interrupt and one tick of the kernel",
-        "request": "two requests of one interrupt",
-    }.items()
+    for second, events, seconds in (
+        ("tick", "one interrupt and one tick of the kernel", "ticks"),
+        ("request", "two requests of one interrupt", "requests"),
+        (
+            "device",
+            "one request of each of two devices that have the interrupt in common, of which the "
+            "other one is served first",
+            "requests of that one",
+        ),
+    )
 }
 
 
@@ -136,7 +142,7 @@ class Population(Structure):
     asleep: int
     lost: int
     untried: int
-    second: str  # with which each was tried: "tick", "request", or ""
+    second: str  # with which each was tried: a key of SECONDS, or ""
     pairs: int
     handler: Extremes
     task: Extremes

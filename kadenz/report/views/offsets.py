@@ -67,6 +67,12 @@ def sections(report: Report) -> Iterator[Section]:
     yield Section("offsets", "A call beside another core", blocks, short="Beside another core")
 
 
+def table_of_offsets(runs: Named) -> Table | None:
+    """A row for each kind of work of the other core; None if no run swept an offset."""
+    sweeps = _sweeps(runs)
+    return _table(sweeps) if sweeps else None
+
+
 def _sweeps(runs: Named) -> list[_Sweep]:
     """By run and by all parameters but the kind of work. With those without another core."""
     sweeps = []
