@@ -150,7 +150,8 @@ def test_a_recording_without_wake_ups_is_refused(watch: Watch) -> None:
     scenario = Scenario()
     scenario.switch(0, 0, LOW, 0)
     result = watch(scenario)
-    assert result.returncode == 1 and "no release is known" in result.stderr
+    assert result.returncode == 2 and "no release is known" in result.stderr
+    assert "trace-cmd record" in result.stderr and not Path("runs").exists()
 
 
 def test_a_thread_of_any_policy_is_watched_by_name(watch: Watch) -> None:
