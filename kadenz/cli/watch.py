@@ -34,6 +34,7 @@ class _Asked:
     periods: Sequence[Given]
     deadlines: Sequence[Given]
     wait: bool
+    live: bool
 
 
 @click.command()
@@ -68,6 +69,9 @@ class _Asked:
     help="By when a job must end, from its release. Default: the period.",
 )
 @click.option(
+    "--live", is_flag=True, help="Show the figures of each thread meanwhile, once a second."
+)
+@click.option(
     "--wait", is_flag=True, help="Wait while another measurement of this Linux is running."
 )
 @run_folder_options(several=False)
@@ -80,6 +84,7 @@ def watch(
     periods: Sequence[str],
     deadlines: Sequence[str],
     wait: bool,
+    live: bool,
     output: Path | None,
     name: str,
     as_json: bool,
@@ -96,7 +101,7 @@ def watch(
 
     \b
     kadenz watch -- ./controller --rate 1000
-    kadenz watch --pid 4711 --for 30 --deadline 500us
+    kadenz watch --pid 4711 --for 30 --deadline 500us --live
     kadenz watch --thread 'ctl*' --for 10
     kadenz watch perf.data
     """
@@ -112,6 +117,7 @@ def watch(
         parse_given("--period", periods),
         parse_given("--deadline", deadlines),
         wait,
+        live,
     )
     _check(asked)
     output, _ = lab_defaults(output, None)
@@ -158,6 +164,8 @@ def _check(asked: _Asked) -> None:
         )
     if asked.recorded and asked.seconds is not None:
         raise UsageError("--for: a recording has its length", remedy="Leave out --for")
+    if asked.recorded and asked.live:
+        raise UsageError("--live: a recording has ended", remedy="Leave out --live")
 
 
 def _recording(asked: _Asked, *, as_json: bool) -> Recording:
@@ -165,6 +173,7 @@ def _recording(asked: _Asked, *, as_json: bool) -> Recording:
     from kadenz.cli.measuring import stoppable
     from kadenz.host.machine_lock import alone_on_this_linux
     from kadenz.watching.live import Wanted, record
+    from kadenz.watching.live_process import Shown
 
     if asked.recorded:
         return _from_file(asked.recorded, asked)
@@ -177,7 +186,8 @@ def _recording(asked: _Asked, *, as_json: bool) -> Recording:
             stopped=stop.is_set,
         ),
     ):
-        return record(wanted, stop.is_set, lambda text: click.echo(text, err=True))
+        shown = Shown(asked.names, asked.periods, asked.deadlines) if asked.live else None
+        return record(wanted, stop.is_set, lambda text: click.echo(text, err=True), shown)
 
 
 def _from_file(recorded: RecordedFile, asked: _Asked) -> Recording:
@@ -251,7 +261,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
     from kadenz.cli.tables import write_table
     from kadenz.report.watch import as_data, tables_of
     from kadenz.store import read_run
-    from kadenz.watching.describing import cost_of_job, cost_words
+    from kadenz.watching.describing import cost_of_job, cost_of_live, cost_words
 
     result = analyse(read_run(folder))
     facts = [_facts(each) for each in judged]
@@ -260,6 +270,8 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
     if cost is not None:
         notes += [f"{cost_words(cost, recording.observed)}."]
         notes += [f"{cost_text}." for each in judged if (cost_text := cost_of_job(each, cost))]
+    if recording.live_s is not None:
+        notes += [f"{cost_of_live(recording.live_s, recording.observed)}."]
     if as_json:
         write_json(
             {
@@ -268,6 +280,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
                 "events": recording.observed.events,
                 "lost": [gap._asdict() for gap in recording.observed.gaps],
                 "event_ns": cost.event_ns if cost else None,
+                "live_s": recording.live_s,
                 "threads": as_data(result, facts),
             }
         )
