@@ -96,7 +96,7 @@ def figures(of: Observed) -> Any:
         [(job.preemptions, job.faults, job.migrations, job.handled, job.cpu) for job in jobs.jobs],
         jobs.release,
         jobs.period and jobs.period.period,
-        of.threads[CTL].priority,
+        (of.threads[CTL].priority, of.threads[CTL].usual_priority),
     )
 
 
@@ -147,6 +147,19 @@ def test_lttng_without_the_context_of_threads_gives_the_same(tmp_path: Path) -> 
     with_threads = figures(observed(lttng(tmp_path, lines)))
     without = write_trace(tmp_path / "without", lines, with_threads=False)
     assert figures(observed(without)) == with_threads
+
+
+def test_lttng_before_2_8_has_other_priorities_in_wake_ups(tmp_path: Path) -> None:
+    lines = lines_of(periodic(20, {}))
+    new = figures(observed(lttng(tmp_path, lines)))
+    old = [
+        replace(line, fields=(*line.fields[:2], int(line.fields[2]) + 100, line.fields[3]))
+        if line.name in ("sched_waking", "sched_wakeup")
+        else line
+        for line in lines
+    ]
+    assert figures(observed(write_trace(tmp_path / "old", old, version="2.5"))) == new
+    assert new[-1] == (19, 19)
 
 
 def test_the_parent_of_a_trace_and_its_description_are_the_trace(tmp_path: Path) -> None:

@@ -154,6 +154,15 @@ def test_a_recording_without_wake_ups_is_refused(watch: Watch) -> None:
     assert "trace-cmd record" in result.stderr and not Path("runs").exists()
 
 
+def test_a_clock_that_goes_back_is_named_with_its_event(watch: Watch) -> None:
+    scenario = periodic(60, {})
+    at, text = scenario.lines[200]
+    scenario.lines[200] = (at, text.replace("1000.0", "1000.9"))
+    result = watch(scenario)
+    assert result.returncode == 2 and "its clock is not monotonic" in result.stderr
+    assert "on processor 0" in result.stderr and "trace-cmd record -C mono" in result.stderr
+
+
 def test_a_thread_of_any_policy_is_watched_by_name(watch: Watch) -> None:
     scenario = periodic(60, dict.fromkeys(range(60), lock_held))
     told = answer(watch(scenario, "--thread", "ctl*", "--thread", "low", "--json"))
