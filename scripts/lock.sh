@@ -19,7 +19,7 @@ python3 -m venv "$tools"
 lock() {
     local file="$1"
     shift
-    "$tools/bin/uv" pip compile pyproject.toml --quiet --universal --generate-hashes --extra parquet --extra archive --extra farm --extra rtl \
+    "$tools/bin/uv" pip compile pyproject.toml --quiet --universal --generate-hashes --extra parquet --extra archive --extra farm --extra rtl --extra perfetto \
         --custom-compile-command scripts/lock.sh --output-file "$file" "$@"
 }
 

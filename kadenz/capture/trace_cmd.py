@@ -6,26 +6,19 @@ The head of the file: man page trace-cmd.dat.v7(5).
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import resource
-import shutil
 import struct
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
-from kadenz.errors import ToolMissing, UsageError
+from kadenz.capture.tool_lines import lines_of
+from kadenz.errors import UsageError
 from kadenz.regular_files import open_regular
 
 SUFFIX = ".dat"
-_MAGIC = b"\x17\x08\x44tracing"
+MAGIC = b"\x17\x08\x44tracing"
 _HEAD_BYTES = 256
-_LONGEST = 1 << 16  # bytes of a line
-_MEMORY_BYTES = 4 << 30  # of trace-cmd: what a file asks for may have no bounds
 _FROM_7 = 7  # versions with an index at their end
 # "sys_enter_read: fd: 0x3", "sys_exit_read: 0x4"; without a name, of the events raw_syscalls.
 _CALL = re.compile(r": sys_(?P<way>enter|exit)(?:_(?P<name>\w+))?:\s+(?P<text>.*)$")
@@ -37,32 +30,10 @@ def reported(file: Path) -> Iterator[str]:
     UsageError for another kind of file, a cut or damaged one; ToolMissing without trace-cmd.
     """
     _check(file)
-    tool = shutil.which("trace-cmd")
-    if tool is None:
-        raise ToolMissing(
-            f"trace-cmd not found: it reads {file}", remedy="apt-get install trace-cmd"
-        )
-    count = 0
-    with tempfile.TemporaryFile() as errors:
-        # -N: fields as the kernel prints them. -t: all digits of a time.
-        command = [tool, "report", "-N", "-t", "-i", str(file)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:
-            assert process.stdout is not None
-            with contextlib.suppress(ProcessLookupError):
-                resource.prlimit(process.pid, resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-            for line in iter(partial(process.stdout.readline, _LONGEST), b""):
-                count += 1
-                yield _CALL.sub(_as_in_tracefs, line.decode(errors="replace").rstrip("\n"))
-        if process.returncode != 0:
-            errors.seek(0)
-            detail = errors.read().decode(errors="replace")
-            code = process.returncode
-            how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
-            raise UsageError(
-                f"{file}: trace-cmd ends after line {count} {how}",
-                remedy="Record or copy it again",
-                detail=detail,
-            )
+    # -N: fields as the kernel prints them. -t: all digits of a time.
+    command = ("trace-cmd", "report", "-N", "-t", "-i", str(file))
+    for line in lines_of(file, command, "trace-cmd"):
+        yield _CALL.sub(_as_in_tracefs, line)
 
 
 def _as_in_tracefs(call: re.Match[str]) -> str:
@@ -80,7 +51,7 @@ def _check(file: Path) -> None:
             head = source.read(_HEAD_BYTES)
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror}", remedy="Check its path") from None
-    if not head.startswith(_MAGIC):
+    if not head.startswith(MAGIC):
         raise UsageError(
             f"{file}: not a recording of trace-cmd", remedy="Make one: trace-cmd record -F -c …"
         )
@@ -96,7 +67,7 @@ def _check(file: Path) -> None:
 def _index(head: bytes) -> int:
     """The place of the first options, which name all other sections; 0 in version 6."""
     try:
-        version, _, rest = head[len(_MAGIC) :].partition(b"\0")
+        version, _, rest = head[len(MAGIC) :].partition(b"\0")
         if int(version) < _FROM_7:
             return 0
         order = ">" if rest[0] else "<"

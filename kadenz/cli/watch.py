@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
 if TYPE_CHECKING:
+    from kadenz.recordings.formats import RecordedFile
     from kadenz.report.watch import ThreadFacts
     from kadenz.watching.judging import Given, Judged
     from kadenz.watching.live import Recording
@@ -22,19 +24,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Asked:
-    """The values of the options."""
+    """The values of the options. `recorded`: the recording that the source names."""
 
     source: Sequence[str]
+    recorded: RecordedFile | None
     pid: int | None
     names: Sequence[str]
     seconds: float | None
     periods: Sequence[Given]
     deadlines: Sequence[Given]
     wait: bool
+    live: bool
 
 
 @click.command()
-@click.argument("source", metavar="[FILE.dat | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
+@click.argument("source", metavar="[RECORDING | -- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--pid", type=click.IntRange(min=1), metavar="PID", help="Watch a running process.")
 @click.option(
     "--thread",
@@ -65,6 +69,9 @@ class _Asked:
     help="By when a job must end, from its release. Default: the period.",
 )
 @click.option(
+    "--live", is_flag=True, help="Show the figures of each thread meanwhile, once a second."
+)
+@click.option(
     "--wait", is_flag=True, help="Wait while another measurement of this Linux is running."
 )
 @run_folder_options(several=False)
@@ -77,6 +84,7 @@ def watch(
     periods: Sequence[str],
     deadlines: Sequence[str],
     wait: bool,
+    live: bool,
     output: Path | None,
     name: str,
     as_json: bool,
@@ -87,26 +95,29 @@ def watch(
     COMMAND needs no change and no marks. The period is found from the releases. For each late job
     the largest part above the usual is its cause: a thread, an interrupt, a lock, page faults.
 
-    A FILE.dat is a recording of trace-cmd, of any machine. This Linux is recorded as root, with
-    tracefs. The run folder is like all others: show, compare, gate and archive read it.
+    A RECORDING is of any machine: a file of trace-cmd, perf or Perfetto, or the folder of an LTTng
+    trace; its first bytes tell which. This Linux is recorded as root, with tracefs. The run folder
+    is like all others: show, compare, gate and archive read it.
 
     \b
     kadenz watch -- ./controller --rate 1000
-    kadenz watch --pid 4711 --for 30 --deadline 500us
+    kadenz watch --pid 4711 --for 30 --deadline 500us --live
     kadenz watch --thread 'ctl*' --for 10
-    kadenz watch trace.dat
+    kadenz watch perf.data
     """
     from kadenz.cli.run_request import lab_defaults, run_name
     from kadenz.watching.judging import parse_given
 
     asked = _Asked(
         source,
+        _recorded(source),
         pid,
         names,
         seconds,
         parse_given("--period", periods),
         parse_given("--deadline", deadlines),
         wait,
+        live,
     )
     _check(asked)
     output, _ = lab_defaults(output, None)
@@ -120,11 +131,22 @@ def watch(
     return EXIT_FAILED if recording.stopped and asked.seconds is not None else EXIT_PASS
 
 
-def _file_of(source: Sequence[str]) -> Path | None:
-    """The recording that is named instead of a command."""
-    from kadenz.capture.trace_cmd import SUFFIX
+def _recorded(source: Sequence[str]) -> RecordedFile | None:
+    """The recording that is named instead of a command. UsageError for a file that is neither."""
+    from kadenz.recordings.formats import TOOLS, recognised
 
-    return Path(source[0]) if len(source) == 1 and source[0].endswith(SUFFIX) else None
+    if len(source) != 1:
+        return None
+    path, is_program = Path(source[0]), shutil.which(source[0]) is not None
+    if is_program and not path.is_file():
+        return None
+    recorded = recognised(path)
+    if recorded is None and not is_program:
+        raise UsageError(
+            f"{path}: neither a program nor a recording of {TOOLS}",
+            remedy="Name a program with its path, or a recording with scheduler events",
+        )
+    return recorded
 
 
 def _check(asked: _Asked) -> None:
@@ -138,10 +160,12 @@ def _check(asked: _Asked) -> None:
         raise UsageError(
             "nothing to watch",
             remedy="Name a command behind --, a process with --pid, threads with --thread, or a "
-            "FILE.dat",
+            "recording",
         )
-    if _file_of(asked.source) and asked.seconds is not None:
+    if asked.recorded and asked.seconds is not None:
         raise UsageError("--for: a recording has its length", remedy="Leave out --for")
+    if asked.recorded and asked.live:
+        raise UsageError("--live: a recording has ended", remedy="Leave out --live")
 
 
 def _recording(asked: _Asked, *, as_json: bool) -> Recording:
@@ -149,9 +173,10 @@ def _recording(asked: _Asked, *, as_json: bool) -> Recording:
     from kadenz.cli.measuring import stoppable
     from kadenz.host.machine_lock import alone_on_this_linux
     from kadenz.watching.live import Wanted, record
+    from kadenz.watching.live_process import Shown
 
-    if file := _file_of(asked.source):
-        return _from_file(file, asked)
+    if asked.recorded:
+        return _from_file(asked.recorded, asked)
     wanted = Wanted(asked.source, asked.pid, asked.seconds, asked.names, as_json)
     with (
         stoppable() as stop,
@@ -161,23 +186,22 @@ def _recording(asked: _Asked, *, as_json: bool) -> Recording:
             stopped=stop.is_set,
         ),
     ):
-        return record(wanted, stop.is_set, lambda text: click.echo(text, err=True))
+        shown = Shown(asked.names, asked.periods, asked.deadlines) if asked.live else None
+        return record(wanted, stop.is_set, lambda text: click.echo(text, err=True), shown)
 
 
-def _from_file(file: Path, asked: _Asked) -> Recording:
-    from kadenz.capture.trace_cmd import reported
-    from kadenz.ftrace import events_of
-    from kadenz.watching.events import of_trace
+def _from_file(recorded: RecordedFile, asked: _Asked) -> Recording:
+    from kadenz.recordings.checks import checked
     from kadenz.watching.live import Recording
     from kadenz.watching.selection import Selection
     from kadenz.watching.threads import Observer
 
     selection = Selection((), asked.names, everything=True)
-    observed = Observer(selection.keeps).observe(of_trace(events_of(reported(file))))
+    observed = Observer(selection.keeps).observe(checked(recorded, _read_so_far))
     return Recording(
         observed=observed,
         selection=selection,
-        ended="the recording ended",
+        ended=f"the recording of {recorded.format.tool} ended",
         problem="",
         stopped=False,
         overhead=None,
@@ -187,6 +211,10 @@ def _from_file(file: Path, asked: _Asked) -> Recording:
     )
 
 
+def _read_so_far(count: int) -> None:
+    click.echo(f"read {count:,} events", err=True)
+
+
 def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
     """The threads. TargetFailed without any, with the names that there are."""
     from kadenz.watching.judging import judge
@@ -194,11 +222,6 @@ def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
     judged = judge(recording.observed, recording.selection, asked.periods, asked.deadlines)
     if judged:
         return judged
-    if not recording.observed.has_wakes:
-        raise TargetFailed(
-            "the recording has no event sched_waking or sched_wakeup: no release is known",
-            remedy="trace-cmd record -C mono -e sched -e irq -e syscalls PROGRAM",
-        )
     seen = recording.selection.seen(recording.observed)
     names = f"; its threads: {', '.join(seen[:12])}" if seen else ""
     more = f" and {len(seen) - 12:,} more" if len(seen) > 12 else ""
@@ -217,7 +240,7 @@ def _written(
     from kadenz.watching.live import Wanted
     from kadenz.watching.recording import Source, record
 
-    file = _file_of(asked.source)
+    file = asked.recorded.path.resolve() if asked.recorded else None
     title = file.name if file else Wanted(asked.source, asked.pid, None, asked.names).title
     observed = recording.observed
     source = Source(
@@ -238,7 +261,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
     from kadenz.cli.tables import write_table
     from kadenz.report.watch import as_data, tables_of
     from kadenz.store import read_run
-    from kadenz.watching.describing import cost_of_job, cost_words
+    from kadenz.watching.describing import cost_of_job, cost_of_live, cost_words
 
     result = analyse(read_run(folder))
     facts = [_facts(each) for each in judged]
@@ -247,6 +270,8 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
     if cost is not None:
         notes += [f"{cost_words(cost, recording.observed)}."]
         notes += [f"{cost_text}." for each in judged if (cost_text := cost_of_job(each, cost))]
+    if recording.live_s is not None:
+        notes += [f"{cost_of_live(recording.live_s, recording.observed)}."]
     if as_json:
         write_json(
             {
@@ -255,6 +280,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
                 "events": recording.observed.events,
                 "lost": [gap._asdict() for gap in recording.observed.gaps],
                 "event_ns": cost.event_ns if cost else None,
+                "live_s": recording.live_s,
                 "threads": as_data(result, facts),
             }
         )

@@ -22,6 +22,8 @@ from kadenz.watching.events import (
     Switch,
     Wake,
     place_of,
+    soft_interrupt,
+    state_of,
 )
 from kadenz.watching.layouts import Layout, layout
 from kadenz.watching.pages import Decoder
@@ -42,11 +44,6 @@ _OPTIONAL = (
     "exceptions/page_fault_kernel",
 )
 _VECTORS = "irq_vectors"
-_SOFT = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER")
-_SOFT_NAMES = dict(enumerate((*_SOFT, "RCU")))
-# Bits of a task's state as reported (include/trace/events/sched.h, Linux 4.14 and later).
-_SLEEPS, _PREEMPTED = 0xFF, 0x100
-_STATES = {0x10: "X", 0x20: "Z"}
 
 
 def names(events: Path) -> tuple[list[str], list[str]]:
@@ -119,17 +116,10 @@ def _switch(form: Layout) -> Decoder:
     def read(at: int, cpu: int, _: int, payload: bytes) -> Switch:
         before, previous, urgency, state, name, pid, priority = unpack(payload)
         return Switch(
-            at, cpu, previous, _text(before), urgency, _state(state), pid, _text(name), priority
+            at, cpu, previous, _text(before), urgency, state_of(state), pid, _text(name), priority
         )
 
     return read
-
-
-def _state(bits: int) -> str:
-    asleep = bits & _SLEEPS
-    if asleep:
-        return _STATES.get(asleep, "S")
-    return "R+" if bits & _PREEMPTED else "R"
 
 
 def _wake(form: Layout, *, queued: bool) -> Decoder:
@@ -162,7 +152,7 @@ def _interrupt(form: Layout, name: str) -> Decoder:
 def _who(form: Layout, name: str) -> Callable[[bytes], Who]:
     if name.startswith("softirq"):
         unpack = form.reader(("vec",)).unpack_from
-        return lambda payload: _soft(unpack(payload)[0])
+        return lambda payload: soft_interrupt(unpack(payload)[0])
     if name == "irq_handler_entry":
         unpack = form.reader(("irq", "name")).unpack_from
         return lambda payload: _named(payload, *unpack(payload))
@@ -172,10 +162,6 @@ def _who(form: Layout, name: str) -> Callable[[bytes], Who]:
     unpack = form.reader(("vector",)).unpack_from
     title = name.removesuffix("_entry").removesuffix("_exit").replace("_", " ")
     return lambda payload: Who("interrupt", title, unpack(payload)[0])
-
-
-def _soft(vector: int) -> Who:
-    return Who("soft interrupt", _SOFT_NAMES.get(vector, ""), vector)
 
 
 def _named(payload: bytes, number: int, place: int) -> Who:

@@ -70,6 +70,15 @@ def cost_words(cost: Overhead, observed: Observed) -> str:
     )
 
 
+def cost_of_live(seconds: float, observed: Observed) -> str:
+    """What the figures cost that were shown meanwhile."""
+    share = seconds / observed.seconds if observed.seconds else 0.0
+    return (
+        f"the figures meanwhile took {seconds:.2f} s of processor time, {plain(100 * share, 2)} % "
+        "of one processor, at nice 19"
+    )
+
+
 def cost_of_job(of: Judged, cost: Overhead) -> str:
     """ "14 events in a median job: 3 µs of its response"; "" if not known."""
     counts = sorted(job.events for job in of.thread.jobs if job.events)

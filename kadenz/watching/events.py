@@ -59,6 +59,12 @@ CALLS = (
 _FUTEX_COMMAND = 0x7F
 _FUTEX = {0: "futex, a lock", 6: "futex, a PI lock", 13: "futex, a PI lock", 11: "futex, a PI wait"}
 
+_SOFT = ("HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED", "HRTIMER")
+_SOFT_NAMES = dict(enumerate((*_SOFT, "RCU")))
+# Bits of a task's state as reported (include/trace/events/sched.h, Linux 4.14 and later).
+_SLEEPS, _PREEMPTED = 0xFF, 0x100
+_STATES = {0x10: "X", 0x20: "Z"}
+
 
 class Switch(NamedTuple):
     """A processor goes from one thread to another. `state` of the previous: "R" still runnable."""
@@ -270,3 +276,16 @@ def place_of(call: str, operation: int) -> str:
     if call == "futex" and operation >= 0:
         return _FUTEX.get(operation & _FUTEX_COMMAND, "futex, a condition")
     return call
+
+
+def state_of(bits: int) -> str:
+    """The state of a thread that leaves its processor, as the kernel prints it: "R", "S"…"""
+    asleep = bits & _SLEEPS
+    if asleep:
+        return _STATES.get(asleep, "S")
+    return "R+" if bits & _PREEMPTED else "R"
+
+
+def soft_interrupt(vector: int) -> Who:
+    """A soft interrupt of the kernel, by its number."""
+    return Who("soft interrupt", _SOFT_NAMES.get(vector, ""), vector)

@@ -10,12 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from kadenz.errors import UsageError
 from kadenz.host.family import family_of, is_alive
+from kadenz.watching.live_process import LiveProcess, Shown
 from kadenz.watching.overhead import Overhead, overhead
 from kadenz.watching.recorder import Recorder, recorder
 from kadenz.watching.selection import Selection
@@ -46,7 +47,8 @@ class Wanted:
 @dataclass(frozen=True)
 class Recording:
     """What was observed. `problem`: why the program's work is not whole, "" if nothing was wrong.
-    `lacking`: events that this kernel does not have. `full`: why it ended by itself."""
+    `lacking`: events that this kernel does not have. `full`: why it ended by itself.
+    `live_s`: processor time of the figures that were shown meanwhile."""
 
     observed: Observed
     selection: Selection
@@ -57,10 +59,17 @@ class Recording:
     lacking: Sequence[str]
     full: str
     bytes: int
+    live_s: float | None = None
 
 
-def record(wanted: Wanted, stopped: Callable[[], bool], say: Callable[[str], None]) -> Recording:
-    """Watches until the program ends, the time is over, or `stopped`.
+def record(
+    wanted: Wanted,
+    stopped: Callable[[], bool],
+    say: Callable[[str], None],
+    shown: Shown | None = None,
+) -> Recording:
+    """Watches until the program ends, the time is over, or `stopped`; with figures meanwhile if
+    they are to be `shown`.
 
     UsageError for a command or a process that is not there; ToolMissing without tracefs.
     """
@@ -69,14 +78,17 @@ def record(wanted: Wanted, stopped: Callable[[], bool], say: Callable[[str], Non
         say("measuring what recording an event costs")
         cost = overhead(recording)
         program = _Program(wanted)
-        recording.start()
-        try:
-            program.start()
-            say(f"watching {wanted.title}")
-            _wait(program, wanted, recording, stopped)
-        finally:
-            recording.stop()
-            program.end()
+        with LiveProcess(recording, shown) if shown else nullcontext() as live:
+            recording.start()
+            try:
+                program.start()
+                say(f"watching {wanted.title}")
+                if live:
+                    live.follow(sorted(program.selection.roots))
+                _wait(program, wanted, recording, stopped)
+            finally:
+                recording.stop()
+                program.end()
         say("reading the recording")
         observed = Observer(program.selection.keeps).observe(recording.events())
         return Recording(
@@ -89,6 +101,7 @@ def record(wanted: Wanted, stopped: Callable[[], bool], say: Callable[[str], Non
             lacking=recording.lacking,
             full=recording.full,
             bytes=recording.bytes,
+            live_s=live.seconds if live else None,
         )
 
 

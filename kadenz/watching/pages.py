@@ -32,7 +32,7 @@ def events_of_pages(
 ) -> Iterator[Happening]:
     """The events of a processor, in their order, with a Loss before the first behind a gap."""
     while len(page := spool.read(page_bytes)) == page_bytes:
-        yield from _events(page, cpu, decoders)
+        yield from events_of_page(page, cpu, decoders)
 
 
 def bytes_of(page: bytes) -> int:
@@ -40,7 +40,8 @@ def bytes_of(page: bytes) -> int:
     return int(_HEAD.unpack_from(page)[1] & _LENGTH)
 
 
-def _events(page: bytes, cpu: int, decoders: dict[int, Decoder]) -> Iterator[Happening]:
+def events_of_page(page: bytes, cpu: int, decoders: dict[int, Decoder]) -> Iterator[Happening]:
+    """The events of a page of a processor, with a Loss before the first behind a gap."""
     time, commit = _HEAD.unpack_from(page)
     at, end = _HEAD.size, min(_HEAD.size + (commit & _LENGTH), len(page))
     lost = _lost(page, commit, end)

@@ -37,8 +37,8 @@ class Recorder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.names, self.lacking = names(folder / "events")
-        self._decoders = decoders(folder / "events", self.names)
-        self._page_bytes = _page_bytes(folder / "events" / "header_page")
+        self.decoders = decoders(folder / "events", self.names)
+        self.page_bytes = _page_bytes(folder / "events" / "header_page")
         self._rings: dict[int, int] = {}
         self._files: dict[int, BinaryIO] = {}
         self._end = threading.Event()
@@ -97,6 +97,16 @@ class Recorder:
         return self._reader.is_alive() and not self._end.is_set() and not self.full
 
     @property
+    def spools(self) -> dict[int, int]:
+        """The descriptors of the files, by processor; they grow by whole pages."""
+        return {cpu: file.fileno() for cpu, file in self._files.items()}
+
+    def release_rings(self) -> None:
+        """Closes the rings in a process that only reads the files: none can be removed before."""
+        for ring in self._rings.values():
+            os.close(ring)
+
+    @property
     def bytes(self) -> int:
         """Bytes in the files."""
         return sum(os.fstat(file.fileno()).st_size for file in self._files.values())
@@ -121,7 +131,7 @@ class Recorder:
         streams = []
         for cpu, file in self._files.items():
             file.seek(0)
-            streams.append(events_of_pages(file, self._page_bytes, cpu, self._decoders))
+            streams.append(events_of_pages(file, self.page_bytes, cpu, self.decoders))
         return iter(heapq.merge(*streams, key=lambda event: event[0]))
 
     def _follow(self) -> None:
@@ -144,10 +154,11 @@ class Recorder:
     def _empty(self, *, wholly: bool = False) -> None:
         """Takes the full pages, and the one that grows; `wholly` until nothing is left."""
         for cpu, ring in self._rings.items():
-            while page := _page(ring, self._page_bytes):
+            while page := _page(ring, self.page_bytes):
                 self._files[cpu].write(page)
-                if not wholly and bytes_of(page) < self._page_bytes // 2:
+                if not wholly and bytes_of(page) < self.page_bytes // 2:
                     break
+            self._files[cpu].flush()  # others read along
 
     def _write(self, name: str, value: str, *, needed: bool = True) -> None:
         try:

@@ -33,7 +33,7 @@ class Selection:
     def __init__(
         self, roots: Sequence[int], names: Sequence[str] = (), *, everything: bool = False
     ) -> None:
-        self._roots = frozenset(roots)
+        self.roots = frozenset(roots)
         self._names = tuple(names)
         self._everything = everything
 
@@ -66,12 +66,12 @@ class Selection:
         return any(fnmatchcase(thread.name, pattern) for pattern in self._names)
 
     def _belongs(self, thread: Thread, threads: Mapping[int, Thread]) -> bool:
-        if not self._roots:
+        if not self.roots:
             is_kernels = thread.name.startswith(_KERNEL)
             return self._everything and (not is_kernels or bool(self._names))
         pid = thread.pid
         for _ in range(_DEEPEST):
-            if pid in self._roots:
+            if pid in self.roots:
                 return True
             pid = threads[pid].parent if pid in threads else 0
         return False

@@ -128,7 +128,6 @@ class Observed:
     first: int = 0
     last: int = 0
     has_calls: bool = False
-    has_wakes: bool = False
     cpus: int = 0
 
     @property
@@ -244,7 +243,6 @@ class Observer:
         thread.lose_track()
 
     def _wake(self, event: Wake, here: Processor) -> None:
-        self.seen.has_wakes = True
         thread = self._thread(event.pid)
         thread.name = event.name
         if thread.state == "ready":

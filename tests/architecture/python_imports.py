@@ -10,7 +10,7 @@ from pathlib import Path
 
 # Who may import whom (ARCHITECTURE.md). "part" allows all of it, "part.module" one module.
 # Measuring: cli -> {farm, capture, bounds, counting, watching} -> lab -> {images, targets, store,
-#            load, tuning, host} -> {wire, config} -> errors.
+#            load, tuning, host} -> {wire, config} -> errors; recordings -> {watching, capture}.
 # Reading:   cli -> report -> archive -> analysis -> {store, stats}.
 # Both share the manifest, config.manifest, which describes a run folder, config.params: parameters
 # of a point, config.quantity: how a person writes a deadline or a limit, and config.task_set: tasks
@@ -125,6 +125,14 @@ ARROWS: dict[str, set[str]] = {
         "ftrace",
         "errors",
     },
+    # Recordings of other tools, as the events of a watch.
+    "recordings": {
+        "watching",
+        "capture",
+        "ftrace",
+        "regular_files",
+        "errors",
+    },
     # Products above a measurement; nothing below a command uses them.
     "capture": {
         "lab",
@@ -209,6 +217,7 @@ ARROWS: dict[str, set[str]] = {
         "bounds",
         "counting",
         "watching",
+        "recordings",
         "lab",
         "targets",
         "host",

@@ -28,7 +28,12 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 # simulator, which are part of figures, and the tools of this checkout.
 RANGES = [
     Requirement(requirement)
-    for requirement in (*PROJECT["project"]["dependencies"], *EXTRAS["parquet"], *EXTRAS["archive"])
+    for requirement in (
+        *PROJECT["project"]["dependencies"],
+        *EXTRAS["parquet"],
+        *EXTRAS["archive"],
+        *EXTRAS["perfetto"],
+    )
 ]
 EXACT = [
     Requirement(requirement)
@@ -108,7 +113,7 @@ def test_the_wheel_names_ranges_that_hold_the_locked_versions() -> None:
 
 def test_what_has_to_be_one_version_is_pinned_and_the_back_end_takes_ours() -> None:
     lock = locked("requirements-dev.lock")
-    assert EXTRAS.keys() == {"parquet", "archive", "farm", "rtl"}
+    assert EXTRAS.keys() == {"parquet", "archive", "farm", "rtl", "perfetto"}
     for requirement in EXACT:
         assert str(requirement.specifier) == f"=={lock[canonicalize_name(requirement.name)]}", (
             requirement

@@ -8,6 +8,7 @@ measured itself; this machine may add to them.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -187,6 +188,32 @@ def test_ctrl_c_ends_with_the_report(planted: Path, tmp_path: Path) -> None:
     assert watching.returncode == 0
     assert told["ended"] == "interrupted (Ctrl-C)"
     assert told["threads"][0]["response"]["jobs"] > 3
+
+
+def test_figures_are_shown_meanwhile_and_the_report_comes_by_ctrl_c(
+    planted: Path, tmp_path: Path
+) -> None:
+    command = [*NAMESPACE, *KADENZ, "--live", "--json", "-o", str(tmp_path), "--thread", "ctl"]
+    with subprocess.Popen(
+        [*command, "--", str(planted), "none", "99999"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=inventory.root(),
+        process_group=0,
+    ) as watching:
+        assert watching.stderr is not None and watching.stdout is not None
+        jobs = 0
+        for line in watching.stderr:
+            if match := re.match(r"T: +\d+ ctl +P: 80 .* C: +([\d,]+) Min:", line):
+                jobs = int(match[1].replace(",", ""))
+                os.killpg(watching.pid, signal.SIGINT)
+                break
+        told = json.loads(watching.stdout.read())
+        watching.stderr.read()
+    assert watching.returncode == 0 and jobs > 0
+    assert told["threads"][0]["response"]["jobs"] >= jobs
+    assert told["live_s"] > 0
 
 
 def test_what_a_program_started_ends_with_it(planted: Path, tmp_path: Path) -> None:

@@ -12,9 +12,11 @@ import pytest
 
 from kadenz.errors import ToolMissing
 from kadenz.ftrace import Who
+from kadenz.watching import live_process
 from kadenz.watching.decoding import decoders, names
 from kadenz.watching.events import Call, Enter, Happening, Loss, Start, Switch, Wake
 from kadenz.watching.layouts import Layout
+from kadenz.watching.live_process import Tail
 from kadenz.watching.pages import events_of_pages
 
 PAGE = 4096
@@ -167,3 +169,29 @@ def test_a_field_that_a_kernel_lacks_is_named() -> None:
     form = Layout(f"name: x\nID: 3\nformat:\n{COMMON}", "events/x/format")
     with pytest.raises(ToolMissing, match="no field 'vector'"):
         form.reader(("vector",))
+
+
+def test_files_are_read_as_they_grow_in_the_order_of_time(events: Path, tmp_path: Path) -> None:
+    names = (tmp_path / "0", tmp_path / "1")
+    with names[0].open("w+b", 0) as first, names[1].open("w+b", 0) as second:
+        spools = {0: first.fileno(), 1: second.fileno()}
+        reader = Tail(spools, PAGE, decoders(events, list(FORMATS)))
+        first.write(page(1000, event(10, WAKING) + event(500, WAKING)))
+        later = page(1100, event(10, WAKING))
+        second.write(later[:100])  # a page that is not whole yet
+        assert [each.at for each in reader.events(1200)] == [1010]
+        second.write(later[100:])
+        assert [(each.at, each.cpu) for each in reader.events(5000)] == [(1110, 1), (1510, 0)]
+        assert reader.events(9000) == []
+
+
+def test_what_is_too_much_is_left_out_and_said(
+    events: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_process, "_MOST_PAGES", 2)
+    spool = tmp_path / "0"
+    spool.write_bytes(b"".join(page(1000 * i, event(10, WAKING)) for i in range(5)))
+    with spool.open() as file:
+        reader = Tail({0: file.fileno()}, PAGE, decoders(events, list(FORMATS)))
+        read = reader.events(1 << 60)
+    assert [(type(each), each.at) for each in read] == [(Loss, 3010), (Wake, 3010), (Wake, 4010)]

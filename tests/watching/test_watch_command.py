@@ -150,7 +150,17 @@ def test_a_recording_without_wake_ups_is_refused(watch: Watch) -> None:
     scenario = Scenario()
     scenario.switch(0, 0, LOW, 0)
     result = watch(scenario)
-    assert result.returncode == 1 and "no release is known" in result.stderr
+    assert result.returncode == 2 and "no release is known" in result.stderr
+    assert "trace-cmd record" in result.stderr and not Path("runs").exists()
+
+
+def test_a_clock_that_goes_back_is_named_with_its_event(watch: Watch) -> None:
+    scenario = periodic(60, {})
+    at, text = scenario.lines[200]
+    scenario.lines[200] = (at, text.replace("1000.0", "1000.9"))
+    result = watch(scenario)
+    assert result.returncode == 2 and "its clock is not monotonic" in result.stderr
+    assert "on processor 0" in result.stderr and "trace-cmd record -C mono" in result.stderr
 
 
 def test_a_thread_of_any_policy_is_watched_by_name(watch: Watch) -> None:
