@@ -11,6 +11,7 @@ mod coe;
 mod commands;
 mod device_files;
 mod ethercrab_master;
+mod ethernet;
 mod file_access;
 mod files;
 mod redundancy;
