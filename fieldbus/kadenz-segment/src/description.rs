@@ -368,6 +368,10 @@ pub struct Description {
     pub foe: bool,
     /// EoE in its mailbox, and what it can do.
     pub eoe: Option<Abilities>,
+    /// AoE in its mailbox.
+    pub aoe: bool,
+    /// VoE in its mailbox.
+    pub voe: bool,
     /// Mailbox of the bootstrap state; `None` for a device without this state.
     pub bootstrap: Option<Bootstrap>,
     /// Whether the device has a distributed clock.
@@ -391,7 +395,13 @@ impl Description {
         if !self.has_mailbox() {
             return "no".into();
         }
-        let protocols = [("CoE", self.coe.is_some()), ("FoE", self.foe), ("EoE", self.eoe.is_some())];
+        let protocols = [
+            ("CoE", self.coe.is_some()),
+            ("FoE", self.foe),
+            ("EoE", self.eoe.is_some()),
+            ("AoE", self.aoe),
+            ("VoE", self.voe),
+        ];
         let names: Vec<&str> = protocols.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
         if names.is_empty() {
             "empty".into()

@@ -73,6 +73,10 @@ pub struct Esi {
     pub foe: bool,
     /// EoE in its mailbox.
     pub eoe: Option<Abilities>,
+    /// AoE in its mailbox.
+    pub aoe: bool,
+    /// VoE in its mailbox.
+    pub voe: bool,
     /// Mailbox of the bootstrap state, as `BootStrap` has it.
     pub bootstrap: Option<Bootstrap>,
 }
@@ -98,6 +102,8 @@ impl Esi {
         description.coe = description.has_mailbox().then(|| self.coe.unwrap_or(Some(COE_DETAILS))).flatten();
         description.foe = description.has_mailbox() && self.foe;
         description.eoe = self.eoe.filter(|_| description.has_mailbox());
+        description.aoe = description.has_mailbox() && self.aoe;
+        description.voe = description.has_mailbox() && self.voe;
         description.bootstrap = self.bootstrap.filter(|_| description.has_mailbox());
     }
 }
@@ -206,6 +212,7 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
     while managers.last().is_some_and(|manager| manager.purpose == Purpose::Unused) {
         managers.pop();
     }
+    let has = |protocol| child(device, "Mailbox").is_some_and(|mailbox| child(mailbox, protocol).is_some());
     Ok(Esi {
         vendor,
         product: attribute(kind, "ProductCode")?.ok_or_else(|| Problem::at(kind, "Type without ProductCode"))?,
@@ -216,7 +223,9 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         assigned,
         managers,
         coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
-        foe: child(device, "Mailbox").is_some_and(|mailbox| child(mailbox, "FoE").is_some()),
+        foe: has("FoE"),
+        aoe: has("AoE"),
+        voe: has("VoE"),
         eoe: child(device, "Mailbox").and_then(|mailbox| child(mailbox, "EoE")).map(abilities),
         bootstrap: child(device, "Eeprom").and_then(|eeprom| child(eeprom, "BootStrap")).map_or(Ok(None), bootstrap)?,
     })

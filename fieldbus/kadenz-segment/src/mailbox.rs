@@ -2,6 +2,7 @@
 //! The mailbox: headers, protocols, answers that wait for the master.
 
 use crate::al::State;
+use crate::aoe;
 use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Written};
 use crate::coe::sdo::Server;
@@ -11,14 +12,17 @@ use crate::eoe;
 use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
 use crate::foe::{self, server};
+use crate::voe::{self, VendorSettings};
 use std::collections::VecDeque;
 
 /// Length, station address, channel and priority, type and counter.
 const HEADER: usize = 6;
 const TYPE_ERROR: u8 = 0;
+const TYPE_AOE: u8 = 1;
 const TYPE_EOE: u8 = 2;
 const TYPE_COE: u8 = 3;
 const TYPE_FOE: u8 = 4;
+const TYPE_VOE: u8 = 15;
 /// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
 const EMERGENCIES: usize = 16;
 /// Replies kept while nobody fetches them.
@@ -30,6 +34,7 @@ const REPLIES: usize = 64;
 enum Refusal {
     UnsupportedProtocol = 2,
     ServiceNotSupported = 4,
+    InvalidHeader = 5,
     SizeTooShort = 6,
     InvalidSize = 8,
 }
@@ -37,7 +42,7 @@ enum Refusal {
 /// A mailbox header and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Protocol: 2 is EoE, 3 is CoE, 4 is FoE.
+    /// Protocol: 1 is AoE, 2 EoE, 3 CoE, 4 FoE, 15 VoE.
     pub protocol: u8,
     /// 1 to 7; 0 does not count.
     pub counter: u8,
@@ -74,6 +79,11 @@ pub struct Mailbox {
     pub foe: Option<server::Server>,
     /// EoE; None where the device has none.
     pub eoe: Option<Box<eoe::server::Server>>,
+    /// AoE: the name that the device gives; None where it has no AoE.
+    aoe: Option<String>,
+    /// VoE; None where the device has none. Its vendor is that of the identity, unless the settings name another.
+    pub voe: Option<Box<VendorSettings>>,
+    vendor: u32,
     replies: VecDeque<Vec<u8>>,
     emergencies: VecDeque<Emergency>,
     own_counter: u8,
@@ -96,7 +106,16 @@ impl Mailbox {
     /// A mailbox with the protocols of the description; the network of EoE comes later.
     pub fn new(description: &Description) -> Self {
         let foe = description.foe.then(server::Server::default);
-        Self { has_coe: description.coe.is_some(), foe, ..Self::default() }
+        let aoe = description.aoe.then(|| description.type_name.clone());
+        let voe = description.voe.then(Box::default);
+        Self {
+            has_coe: description.coe.is_some(),
+            foe,
+            aoe,
+            voe,
+            vendor: description.identity.vendor,
+            ..Self::default()
+        }
     }
 
     /// Queues an emergency. It waits for the end of a dialogue: masters take the next mailbox for their reply.
@@ -117,7 +136,8 @@ impl Mailbox {
         if let Some(eoe) = &mut eoe {
             eoe.reset();
         }
-        *self = Self { has_coe, foe, eoe, requests, is_silent, ..Self::default() };
+        let (aoe, voe, vendor) = (self.aoe.take(), self.voe.take(), self.vendor);
+        *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, ..Self::default() };
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -247,6 +267,10 @@ impl Mailbox {
             TYPE_COE if self.has_coe && !in_boot => return self.answer_coe(&message, dictionary, rooms[1], state),
             TYPE_FOE if self.foe.is_some() => self.answer_foe(&message, rooms, in_boot),
             TYPE_EOE if self.eoe.is_some() && !in_boot => self.answer_eoe(&message),
+            TYPE_AOE if self.aoe.is_some() && !in_boot => {
+                return self.answer_aoe(&message, dictionary, rooms[1], state)
+            }
+            TYPE_VOE if self.voe.is_some() && !in_boot => self.answer_voe(&message, rooms[1]),
             _ => self.refuse(message.counter, Refusal::UnsupportedProtocol),
         }
         None
@@ -261,6 +285,35 @@ impl Mailbox {
         let answer = self.foe.as_mut().and_then(|server| server.answer(message.body, passage));
         if let Some(body) = answer {
             self.reply(assemble(TYPE_FOE, message.counter, &body));
+        }
+    }
+
+    fn answer_aoe(
+        &mut self,
+        message: &Message<'_>,
+        dictionary: &mut Dictionary,
+        room: usize,
+        state: State,
+    ) -> Option<Written> {
+        let name = self.aoe.as_deref().unwrap_or_default();
+        match aoe::answer(&mut aoe::Target { dictionary, state, name, room }, message.body) {
+            Ok(answer) => {
+                self.reply(assemble(TYPE_AOE, message.counter, &answer.bytes));
+                return answer.written;
+            }
+            Err(aoe::Fault::TooShort) => self.refuse(message.counter, Refusal::SizeTooShort),
+            Err(aoe::Fault::NoRequest) => self.refuse(message.counter, Refusal::InvalidHeader),
+        }
+        None
+    }
+
+    fn answer_voe(&mut self, message: &Message<'_>, room: usize) {
+        let Some(settings) = &self.voe else { return };
+        match voe::answer(settings, self.vendor, message.body, room) {
+            Ok(body) => self.reply(assemble(TYPE_VOE, message.counter, &body)),
+            Err(voe::Fault::TooShort) => self.refuse(message.counter, Refusal::SizeTooShort),
+            Err(voe::Fault::Unknown) => self.refuse(message.counter, Refusal::InvalidHeader),
+            Err(voe::Fault::TooLong) => self.refuse(message.counter, Refusal::InvalidSize),
         }
     }
 

@@ -411,6 +411,7 @@ fn build(
         keep_files(&mut device, files, &file.folder).map_err(wrong)?;
     }
     device.connect_network(settings.ethernet.as_ref(), position, file.ring.seed).map_err(wrong)?;
+    device.set_protocols(settings).map_err(wrong)?;
     Ok(device)
 }
 
@@ -514,6 +515,8 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         coe: has_mailbox.then_some(COE_DETAILS),
         foe: has_mailbox,
         eoe: settings.ethernet.as_ref().filter(|_| has_mailbox).map(EthernetSettings::abilities),
+        aoe: settings.aoe && has_mailbox,
+        voe: settings.voe.is_some() && has_mailbox,
         bootstrap: has_mailbox.then_some(BOOTSTRAP),
         has_clock: settings.distributed_clock,
         sync_managers: own_managers(has_mailbox, &rx, &tx),

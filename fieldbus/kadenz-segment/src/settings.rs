@@ -8,6 +8,7 @@ use crate::eoe::settings::EthernetSettings;
 use crate::error::{from_toml, read_text, SegmentError};
 use crate::foe::files::FileSettings;
 use crate::ranges;
+use crate::voe::VendorSettings;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -109,6 +110,11 @@ pub struct DeviceSettings {
     pub files: Option<FileSettings>,
     /// The network that a master reaches by EoE; absent: none without an ESI file that has EoE.
     pub ethernet: Option<EthernetSettings>,
+    /// AoE of a device without an ESI file.
+    #[serde(default)]
+    pub aoe: bool,
+    /// A vendor's messages by VoE.
+    pub voe: Option<VendorSettings>,
     /// Settings of a drive.
     pub drive: Option<DriveSettings>,
 }
@@ -237,6 +243,9 @@ kind = "drive"
 #                          # of FoE; no folder: in memory. states: any, bootstrap, not-bootstrap
 # ethernet = { address = "192.168.0.2/24", gateway = "192.168.0.1", mac = "02:00:00:00:00:01", time_stamps = false }
 #                          # of EoE: the device has a web page
+# aoe = true               # objects by ADS
+# voe = { id = 0x0BAD, echo = [1], records = [{ type = 2, request = "01", answer = "0A FF" }] }
+#                          # messages of a vendor
 [device.drive]
 counts_per_revolution = 1048576
 gear_ratio = [1, 1]        # turns of the motor, turns of the joint; read by 0x608F and 0x6091

@@ -5,9 +5,11 @@ use crate::description::{Description, Pdo, Purpose};
 
 /// Bytes of the EEPROM: 2 KiB, or what the strings need.
 const SMALLEST: usize = 2048;
+const PROTOCOL_AOE: u16 = 0x0001;
 const PROTOCOL_EOE: u16 = 0x0002;
 const PROTOCOL_COE: u16 = 0x0004;
 const PROTOCOL_FOE: u16 = 0x0008;
+const PROTOCOL_VOE: u16 = 0x0020;
 
 const CATEGORY_STRINGS: u16 = 10;
 const CATEGORY_GENERAL: u16 = 30;
@@ -120,8 +122,13 @@ fn fixed_words(device: &Description) -> Vec<u8> {
 
 /// Protocols of the mailbox.
 fn protocols(device: &Description) -> u16 {
-    let protocols =
-        [(device.eoe.is_some(), PROTOCOL_EOE), (device.coe.is_some(), PROTOCOL_COE), (device.foe, PROTOCOL_FOE)];
+    let protocols = [
+        (device.aoe, PROTOCOL_AOE),
+        (device.eoe.is_some(), PROTOCOL_EOE),
+        (device.coe.is_some(), PROTOCOL_COE),
+        (device.foe, PROTOCOL_FOE),
+        (device.voe, PROTOCOL_VOE),
+    ];
     protocols.iter().filter(|(has, _)| *has).fold(0, |all, (_, protocol)| all | protocol)
 }
 
@@ -254,6 +261,8 @@ mod tests {
             coe: Some(COE_DETAILS),
             foe: true,
             eoe: Some(EthernetSettings::default().abilities()),
+            aoe: true,
+            voe: true,
             bootstrap: Some(BOOTSTRAP),
             has_clock: true,
             rx: Vec::new(),
@@ -283,7 +292,7 @@ mod tests {
     fn the_mailboxes_of_bootstrap_and_the_protocols_stand_in_their_words() {
         let sii = sii();
         assert_eq!([0x14, 0x15, 0x16, 0x17].map(|word| sii.word(word)), [0x1000, 1024, 0x1400, 1024]);
-        assert_eq!(sii.word(0x1C), 0x0002 | 0x0004 | 0x0008);
+        assert_eq!(sii.word(0x1C), 0x2F & !0x0010);
     }
 
     #[test]

@@ -24,7 +24,8 @@ use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use kadenz_segment::topology::End;
-use kadenz_segment::{eoe, foe, mailbox, pcap};
+use kadenz_segment::voe::VendorSettings;
+use kadenz_segment::{aoe, eoe, foe, mailbox, pcap, voe};
 use proptest::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -116,6 +117,20 @@ proptest! {
             messages += 1;
         }
         prop_assert!(messages <= 16 + 16 * 48, "{} messages", messages);
+    }
+
+    #[test]
+    fn an_answer_by_ads_or_of_a_vendor_fits_the_mailbox(seed in any::<u64>(), room in 0..300_usize) {
+        let mut random = Random::new(seed);
+        let mut dictionary = drive_dictionary();
+        let settings = VendorSettings { echo: vec![1, 2], ..VendorSettings::default() };
+        for _ in 0..100 {
+            let state = kadenz_segment::al::State::PreOp;
+            let mut target = aoe::Target { dictionary: &mut dictionary, state, name: "drive", room };
+            let answer = aoe::answer(&mut target, &random_aoe(&mut random)).map_or(0, |answer| answer.bytes.len());
+            let echo = voe::answer(&settings, 0x0BAD, &random_voe(&mut random), room).map_or(0, |bytes| bytes.len());
+            prop_assert!(answer <= room && echo <= room);
+        }
     }
 
     #[test]
@@ -363,11 +378,13 @@ fn random_foe(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// A mailbox with a sensible header and a random message of CoE, FoE or EoE.
+/// A mailbox with a sensible header and a random message of CoE, FoE, EoE, AoE or VoE.
 fn random_mailbox(random: &mut Random) -> Vec<u8> {
-    let other = match random.bits() % 3 {
+    let other = match random.bits() % 5 {
         0 => Some((4, random_foe(random))),
         1 => Some((2, random_eoe(random))),
+        2 => Some((1, random_aoe(random))),
+        3 => Some((15, random_voe(random))),
         _ => None,
     };
     if let Some((protocol, body)) = other {
@@ -410,6 +427,30 @@ fn random_eoe(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
+/// A message of AoE: commands near those that exist, objects that exist or not, lengths that are right or not.
+fn random_aoe(random: &mut Random) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..16).map(|_| random.bits() as u8).collect();
+    let length = if random.bits() % 4 == 0 { random.bits() as u8 } else { 16 };
+    bytes.extend([random.bits() as u8 % 11, 0, [4, 4, 4, random.bits() as u8][random.bits() as usize % 4], 0, length]);
+    bytes.extend([0; 11]);
+    let index = [0x1018_u16, 0x1C12, 0x6040, 0x607A, random.bits() as u16][random.bits() as usize % 5];
+    let group = if random.bits() % 4 == 0 { random.bits() as u32 } else { 0xF302 };
+    let offset = u32::from(index) << 16 | u32::from(random.bits() as u16 & 0x0107);
+    let counts = [random.bits() as u32 % 9, random.bits() as u32 % 9];
+    bytes.extend([group, offset, counts[0], counts[1]].iter().flat_map(|word| word.to_le_bytes()));
+    bytes.extend((0..random.bits() % 70).map(|_| random.bits() as u8));
+    bytes
+}
+
+/// A message of VoE: the vendor's number or another, types that echo, have a record, or nothing.
+fn random_voe(random: &mut Random) -> Vec<u8> {
+    let mut bytes = vec![if random.bits() % 4 == 0 { random.bits() as u8 } else { 0xAD }, 0x0B, 0, 0];
+    bytes.extend([random.bits() as u8 % 4, 0]);
+    bytes.extend((0..random.bits() % 117).map(|_| random.bits() as u8));
+    bytes.truncate(random.bits() as usize % 123);
+    bytes
+}
+
 /// An Ethernet frame of 60 bytes for the device: ARP, ICMP or TCP with a right checksum of IPv4 and random content.
 fn random_packet(random: &mut Random) -> Vec<u8> {
     let mut frame = vec![0x02, 0x6B, 0x64, 0x7A, 0, 1, 2, 0, 0, 0, 0, 1, 8, 0];
@@ -432,9 +473,10 @@ fn random_packet(random: &mut Random) -> Vec<u8> {
     frame
 }
 
-/// The ring of eight with a network at every drive.
-fn eight_with_networks() -> Segment {
-    let drive = "kind = \"drive\"\nethernet = { address = \"10.0.0.2/24\", time_stamps = true }";
+/// The ring of eight with every protocol at every drive.
+fn eight_with_protocols() -> Segment {
+    let drive = "kind = \"drive\"\nethernet = { address = \"10.0.0.2/24\", time_stamps = true }\naoe = true\n\
+        voe = { echo = [1], records = [{ type = 2, answer = \"01 02\" }] }";
     segment(&include_str!("../rings/eight.toml").replace("kind = \"drive\"", drive))
 }
 
@@ -447,7 +489,7 @@ fn random_frames_and_mailboxes_never_end_the_segment() {
     let (mut frames, mut lives) = (0_u64, 0_u64);
     while end.map_or(lives < LIVES, |end| Instant::now() < end) {
         // Each life begins in OP, to reach the deep states, and the random frames then break it.
-        let mut master = Master::new(eight_with_networks());
+        let mut master = Master::new(eight_with_protocols());
         master.bring_up();
         lives += 1;
         for _ in 0..500 {

@@ -8,6 +8,7 @@ pub mod digital_output;
 pub mod edge_clock;
 mod ethernet;
 pub mod image;
+mod protocols;
 
 use crate::al::{Al, AlCode, State};
 use crate::coe::emergency::Emergency;

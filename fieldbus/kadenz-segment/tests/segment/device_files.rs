@@ -263,6 +263,8 @@ fn a_network_is_as_the_file_says() {
         master
     };
     let set = |flags: u8| [&[2, 1, 0, 0, flags, 0, 0, 0, 2][..], &[0; 9]].concat();
+    let others = of("<AoE/><VoE/>", "voe = { echo = [1] }");
+    assert_eq!(others.link.segment().ring().devices[0].esc.sii.word(0x1C), 1 | 4 | 0x20);
     let mut full = of("<EoE IP=\"1\" MAC=\"1\" TimeStamp=\"0\"/>", "");
     assert_eq!(full.link.segment().ring().devices[0].esc.sii.word(0x1C), 2 | 4);
     assert_eq!(full.eoe(0, &set(3)), Some(Mail::Ethernet(vec![3, 1, 0, 0])));

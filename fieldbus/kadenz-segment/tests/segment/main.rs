@@ -14,5 +14,6 @@ mod ethercrab_master;
 mod ethernet;
 mod file_access;
 mod files;
+mod other_protocols;
 mod redundancy;
 mod scenarios;
