@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device is: identity, sync managers, process data. Made from TOML or ESI, read by SII and CoE.
 
+use crate::eoe::settings::Abilities;
 use crate::esc::{sync_manager, MEMORY_END};
 
 /// Where the mailboxes lie, unless an ESI file says otherwise.
@@ -365,6 +366,12 @@ pub struct Description {
     pub coe: Option<u8>,
     /// FoE in its mailbox.
     pub foe: bool,
+    /// EoE in its mailbox, and what it can do.
+    pub eoe: Option<Abilities>,
+    /// AoE in its mailbox.
+    pub aoe: bool,
+    /// VoE in its mailbox.
+    pub voe: bool,
     /// Mailbox of the bootstrap state; `None` for a device without this state.
     pub bootstrap: Option<Bootstrap>,
     /// Whether the device has a distributed clock.
@@ -381,6 +388,26 @@ impl Description {
     /// It has a mailbox.
     pub fn has_mailbox(&self) -> bool {
         self.manager(Purpose::MailboxOut).is_some()
+    }
+
+    /// Protocols of its mailbox, for people.
+    pub fn protocols(&self) -> String {
+        if !self.has_mailbox() {
+            return "no".into();
+        }
+        let protocols = [
+            ("CoE", self.coe.is_some()),
+            ("FoE", self.foe),
+            ("EoE", self.eoe.is_some()),
+            ("AoE", self.aoe),
+            ("VoE", self.voe),
+        ];
+        let names: Vec<&str> = protocols.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();
+        if names.is_empty() {
+            "empty".into()
+        } else {
+            names.join(", ")
+        }
     }
 
     /// PDOs assigned to a sync manager from the start.

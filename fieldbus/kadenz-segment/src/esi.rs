@@ -8,6 +8,7 @@ use crate::description::{
     own_managers, Bootstrap, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE,
     COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
 };
+use crate::eoe::settings::Abilities;
 use crate::error::{read_file, SegmentError};
 use encoding_rs::{Encoding, UTF_16BE, UTF_16LE, UTF_8};
 use roxmltree::{Document, Node, ParsingOptions};
@@ -70,6 +71,12 @@ pub struct Esi {
     pub coe: Option<Option<u8>>,
     /// FoE in its mailbox.
     pub foe: bool,
+    /// EoE in its mailbox.
+    pub eoe: Option<Abilities>,
+    /// AoE in its mailbox.
+    pub aoe: bool,
+    /// VoE in its mailbox.
+    pub voe: bool,
     /// Mailbox of the bootstrap state, as `BootStrap` has it.
     pub bootstrap: Option<Bootstrap>,
 }
@@ -94,6 +101,9 @@ impl Esi {
         (description.rx, description.tx) = (self.rx, self.tx);
         description.coe = description.has_mailbox().then(|| self.coe.unwrap_or(Some(COE_DETAILS))).flatten();
         description.foe = description.has_mailbox() && self.foe;
+        description.eoe = self.eoe.filter(|_| description.has_mailbox());
+        description.aoe = description.has_mailbox() && self.aoe;
+        description.voe = description.has_mailbox() && self.voe;
         description.bootstrap = self.bootstrap.filter(|_| description.has_mailbox());
     }
 }
@@ -202,6 +212,7 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
     while managers.last().is_some_and(|manager| manager.purpose == Purpose::Unused) {
         managers.pop();
     }
+    let has = |protocol| child(device, "Mailbox").is_some_and(|mailbox| child(mailbox, protocol).is_some());
     Ok(Esi {
         vendor,
         product: attribute(kind, "ProductCode")?.ok_or_else(|| Problem::at(kind, "Type without ProductCode"))?,
@@ -212,7 +223,10 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         assigned,
         managers,
         coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
-        foe: child(device, "Mailbox").is_some_and(|mailbox| child(mailbox, "FoE").is_some()),
+        foe: has("FoE"),
+        aoe: has("AoE"),
+        voe: has("VoE"),
+        eoe: child(device, "Mailbox").and_then(|mailbox| child(mailbox, "EoE")).map(abilities),
         bootstrap: child(device, "Eeprom").and_then(|eeprom| child(eeprom, "BootStrap")).map_or(Ok(None), bootstrap)?,
     })
 }
@@ -253,6 +267,12 @@ fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<
     }
     let message = format!("{} has the revisions {}", first.3, revisions.join(", "));
     Err(Problem::at(first.0, message).remedy(format!("Choose one: esi_revision = {newest:#010x} is the newest")))
+}
+
+/// What `EoE` says a device can do. Files that say nothing of addresses are of devices that take them.
+fn abilities(eoe: Node<'_, '_>) -> Abilities {
+    let is_allowed = |name| eoe.attribute(name).is_none() || is_set(eoe, name);
+    Abilities { ip: is_allowed("IP"), mac: is_allowed("MAC"), stamps: is_set(eoe, "TimeStamp") }
 }
 
 /// CoE details of the EEPROM from the attributes of a CoE element.

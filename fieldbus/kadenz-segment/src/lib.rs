@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A simulated EtherCAT segment that any master accepts: a ring of devices with faithful EtherCAT slave controllers,
-//! mailboxes with CoE and FoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
+//! mailboxes with CoE, FoE, EoE, AoE and VoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
 //! the link sends it back, and [`segment::Segment::settle`] lets the devices' applications work.
@@ -10,12 +10,14 @@
 
 #[deny(clippy::indexing_slicing)]
 pub mod al;
+pub mod aoe;
 pub mod coe;
 #[deny(clippy::indexing_slicing)]
 pub mod command;
 pub mod description;
 pub mod device;
 pub mod drive;
+pub mod eoe;
 pub mod error;
 pub mod esc;
 pub mod esi;
@@ -40,3 +42,5 @@ pub mod segment;
 pub mod settings;
 pub mod sii;
 pub mod topology;
+#[deny(clippy::indexing_slicing)]
+pub mod voe;

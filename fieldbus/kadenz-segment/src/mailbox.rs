@@ -2,20 +2,27 @@
 //! The mailbox: headers, protocols, answers that wait for the master.
 
 use crate::al::State;
+use crate::aoe;
 use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Written};
 use crate::coe::sdo::Server;
 use crate::coe::{information, Service};
+use crate::description::Description;
+use crate::eoe;
 use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
 use crate::foe::{self, server};
+use crate::voe::{self, VendorSettings};
 use std::collections::VecDeque;
 
 /// Length, station address, channel and priority, type and counter.
 const HEADER: usize = 6;
 const TYPE_ERROR: u8 = 0;
+const TYPE_AOE: u8 = 1;
+const TYPE_EOE: u8 = 2;
 const TYPE_COE: u8 = 3;
 const TYPE_FOE: u8 = 4;
+const TYPE_VOE: u8 = 15;
 /// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
 const EMERGENCIES: usize = 16;
 /// Replies kept while nobody fetches them.
@@ -27,6 +34,7 @@ const REPLIES: usize = 64;
 enum Refusal {
     UnsupportedProtocol = 2,
     ServiceNotSupported = 4,
+    InvalidHeader = 5,
     SizeTooShort = 6,
     InvalidSize = 8,
 }
@@ -34,7 +42,7 @@ enum Refusal {
 /// A mailbox header and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Protocol: 3 is CoE, 4 is FoE.
+    /// Protocol: 1 is AoE, 2 EoE, 3 CoE, 4 FoE, 15 VoE.
     pub protocol: u8,
     /// 1 to 7; 0 does not count.
     pub counter: u8,
@@ -57,6 +65,11 @@ pub fn assemble(protocol: u8, counter: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Bytes behind the header of a mailbox, with the size that the master gave it.
+fn room(esc: &Esc, number: usize) -> usize {
+    esc.manager(number).map_or(0, SyncManager::length).saturating_sub(HEADER)
+}
+
 /// Mailbox of one device.
 #[derive(Debug, Default)]
 pub struct Mailbox {
@@ -64,6 +77,13 @@ pub struct Mailbox {
     has_coe: bool,
     /// FoE; None where the device has none.
     pub foe: Option<server::Server>,
+    /// EoE; None where the device has none.
+    pub eoe: Option<Box<eoe::server::Server>>,
+    /// AoE: the name that the device gives; None where it has no AoE.
+    aoe: Option<String>,
+    /// VoE; None where the device has none. Its vendor is that of the identity, unless the settings name another.
+    pub voe: Option<Box<VendorSettings>>,
+    vendor: u32,
     replies: VecDeque<Vec<u8>>,
     emergencies: VecDeque<Emergency>,
     own_counter: u8,
@@ -83,9 +103,19 @@ pub struct Mailbox {
 }
 
 impl Mailbox {
-    /// A mailbox with or without CoE and FoE.
-    pub fn new(has_coe: bool, has_foe: bool) -> Self {
-        Self { has_coe, foe: has_foe.then(server::Server::default), ..Self::default() }
+    /// A mailbox with the protocols of the description; the network of EoE comes later.
+    pub fn new(description: &Description) -> Self {
+        let foe = description.foe.then(server::Server::default);
+        let aoe = description.aoe.then(|| description.type_name.clone());
+        let voe = description.voe.then(Box::default);
+        Self {
+            has_coe: description.coe.is_some(),
+            foe,
+            aoe,
+            voe,
+            vendor: description.identity.vendor,
+            ..Self::default()
+        }
     }
 
     /// Queues an emergency. It waits for the end of a dialogue: masters take the next mailbox for their reply.
@@ -96,14 +126,18 @@ impl Mailbox {
         self.emergencies.push_back(emergency);
     }
 
-    /// Everything as after power-on, but the files.
+    /// Everything as after power-on, but files and addresses.
     pub fn reset(&mut self) {
         let (has_coe, requests, is_silent) = (self.has_coe, self.requests, self.is_silent);
-        let mut foe = self.foe.take();
+        let (mut foe, mut eoe) = (self.foe.take(), self.eoe.take());
         if let Some(foe) = &mut foe {
             foe.reset();
         }
-        *self = Self { has_coe, foe, requests, is_silent, ..Self::default() };
+        if let Some(eoe) = &mut eoe {
+            eoe.reset();
+        }
+        let (aoe, voe, vendor) = (self.aoe.take(), self.voe.take(), self.vendor);
+        *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, ..Self::default() };
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -125,9 +159,7 @@ impl Mailbox {
             if let Some(request) = taken.filter(|request| !self.is_repetition(request)) {
                 self.requests += 1;
                 if !self.is_silent {
-                    // Room behind the mailbox headers, with the sizes that the master gave them.
-                    let room = |number| esc.manager(number).map_or(0, SyncManager::length).saturating_sub(HEADER);
-                    written = self.answer(&request, dictionary, [room(0), room(1)], state);
+                    written = self.answer(&request, dictionary, [room(esc, 0), room(esc, 1)], state);
                     self.in_dialogue = !self.replies.is_empty();
                 }
             }
@@ -161,7 +193,8 @@ impl Mailbox {
         is_same
     }
 
-    fn deliver(&mut self, esc: &mut Esc) {
+    /// Puts the next mailbox for the master, if there is place for it.
+    pub(crate) fn deliver(&mut self, esc: &mut Esc) {
         if let Some(emergency) = self.interrupting.take_if(|_| !self.replies.is_empty()) {
             let bytes = self.wrap(emergency);
             self.replies.push_front(bytes);
@@ -170,18 +203,40 @@ impl Mailbox {
             if esc.put_mailbox(1, reply) {
                 self.offered = self.replies.pop_front();
             }
-        } else if !self.in_dialogue && !self.is_transferring() {
-            if let Some(emergency) = self.emergencies.front().copied() {
-                let before = self.own_counter;
-                let bytes = self.wrap(emergency);
-                if esc.put_mailbox(1, &bytes) {
-                    self.offered = Some(bytes);
-                    self.emergencies.pop_front();
-                } else {
-                    self.own_counter = before;
+        } else if !self.in_dialogue {
+            match self.emergencies.front().copied().filter(|_| !self.is_transferring()) {
+                Some(emergency) => {
+                    if self.offer(esc, TYPE_COE, &emergency.bytes()) {
+                        self.emergencies.pop_front();
+                    }
                 }
+                None => self.deliver_frame(esc),
             }
         }
+    }
+
+    /// Puts the next fragment of an Ethernet frame. A transfer does not stop them: it may never end.
+    fn deliver_frame(&mut self, esc: &mut Esc) {
+        let Some(mut eoe) = self.eoe.take_if(|_| self.offered.is_none()) else { return };
+        let room = room(esc, 1).saturating_sub(eoe::HEADER);
+        if let Some(body) = eoe.next_message(room) {
+            if self.offer(esc, TYPE_EOE, &body) {
+                eoe.message_taken(room);
+            }
+        }
+        self.eoe = Some(eoe);
+    }
+
+    /// Puts a mailbox that is not an answer, with a counter of the device's own. False if there is no place.
+    fn offer(&mut self, esc: &mut Esc, protocol: u8, body: &[u8]) -> bool {
+        let counter = self.own_counter % 7 + 1;
+        let bytes = assemble(protocol, counter, body);
+        let is_put = esc.put_mailbox(1, &bytes);
+        if is_put {
+            self.own_counter = counter;
+            self.offered = Some(bytes);
+        }
+        is_put
     }
 
     fn wrap(&mut self, emergency: Emergency) -> Vec<u8> {
@@ -211,6 +266,11 @@ impl Mailbox {
             // Bootstrap is for files alone.
             TYPE_COE if self.has_coe && !in_boot => return self.answer_coe(&message, dictionary, rooms[1], state),
             TYPE_FOE if self.foe.is_some() => self.answer_foe(&message, rooms, in_boot),
+            TYPE_EOE if self.eoe.is_some() && !in_boot => self.answer_eoe(&message),
+            TYPE_AOE if self.aoe.is_some() && !in_boot => {
+                return self.answer_aoe(&message, dictionary, rooms[1], state)
+            }
+            TYPE_VOE if self.voe.is_some() && !in_boot => self.answer_voe(&message, rooms[1]),
             _ => self.refuse(message.counter, Refusal::UnsupportedProtocol),
         }
         None
@@ -225,6 +285,45 @@ impl Mailbox {
         let answer = self.foe.as_mut().and_then(|server| server.answer(message.body, passage));
         if let Some(body) = answer {
             self.reply(assemble(TYPE_FOE, message.counter, &body));
+        }
+    }
+
+    fn answer_aoe(
+        &mut self,
+        message: &Message<'_>,
+        dictionary: &mut Dictionary,
+        room: usize,
+        state: State,
+    ) -> Option<Written> {
+        let name = self.aoe.as_deref().unwrap_or_default();
+        match aoe::answer(&mut aoe::Target { dictionary, state, name, room }, message.body) {
+            Ok(answer) => {
+                self.reply(assemble(TYPE_AOE, message.counter, &answer.bytes));
+                return answer.written;
+            }
+            Err(aoe::Fault::TooShort) => self.refuse(message.counter, Refusal::SizeTooShort),
+            Err(aoe::Fault::NoRequest) => self.refuse(message.counter, Refusal::InvalidHeader),
+        }
+        None
+    }
+
+    fn answer_voe(&mut self, message: &Message<'_>, room: usize) {
+        let Some(settings) = &self.voe else { return };
+        match voe::answer(settings, self.vendor, message.body, room) {
+            Ok(body) => self.reply(assemble(TYPE_VOE, message.counter, &body)),
+            Err(voe::Fault::TooShort) => self.refuse(message.counter, Refusal::SizeTooShort),
+            Err(voe::Fault::Unknown) => self.refuse(message.counter, Refusal::InvalidHeader),
+            Err(voe::Fault::TooLong) => self.refuse(message.counter, Refusal::InvalidSize),
+        }
+    }
+
+    fn answer_eoe(&mut self, message: &Message<'_>) {
+        use eoe::server::Answer;
+        match self.eoe.as_mut().map_or(Answer::None, |server| server.answer(message.body)) {
+            Answer::None => {}
+            Answer::Reply(body) => self.reply(assemble(TYPE_EOE, message.counter, &body)),
+            Answer::TooShort => self.refuse(message.counter, Refusal::SizeTooShort),
+            Answer::NotSupported => self.refuse(message.counter, Refusal::ServiceNotSupported),
         }
     }
 

@@ -244,7 +244,7 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
     }
     if let Some(path) = ring {
         let ring = Ring::new(&RingFile::read(path)?, path)?;
-        say!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<8} clock", "", "name", "type", "outputs", "inputs", "mailbox");
+        say!("{:>2}  {:<16} {:<24} {:>8} {:>8}  {:<13} clock", "", "name", "type", "outputs", "inputs", "mailbox");
         for (position, device) in ring.devices.iter().enumerate() {
             let description = &device.description;
             let what = match &device.function {
@@ -255,17 +255,12 @@ fn describe(ring: Option<&Path>, format: bool, registers: bool) -> Result<(), Se
                 }
             };
             say!(
-                "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<8} {}{what}",
+                "{position:>2}  {:<16} {:<24} {:>6} B {:>6} B  {:<13} {}{what}",
                 device.name,
                 description.type_name,
                 description.output_length(),
                 description.input_length(),
-                match (description.coe.is_some(), description.foe) {
-                    (true, true) => "CoE, FoE",
-                    (true, false) => "CoE",
-                    (false, true) => "FoE",
-                    (false, false) => "no",
-                },
+                description.protocols(),
                 device.esc.clock.as_ref().map_or("no".into(), |clock| format!("{:+.2} ppm", clock.ppm())),
             );
         }

@@ -9,6 +9,7 @@ use crate::device::digital_output::{self, DigitalOutput};
 use crate::device::edge_clock::EdgeClock;
 use crate::device::{analog, Device, Function};
 use crate::drive::{objects, settings::DriveSettings, Drive};
+use crate::eoe::settings::EthernetSettings;
 use crate::error::{nearest, SegmentError};
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
@@ -409,6 +410,8 @@ fn build(
     if let Some(files) = &settings.files {
         keep_files(&mut device, files, &file.folder).map_err(wrong)?;
     }
+    device.connect_network(settings.ethernet.as_ref(), position, file.ring.seed).map_err(wrong)?;
+    device.set_protocols(settings).map_err(wrong)?;
     Ok(device)
 }
 
@@ -511,6 +514,9 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         alias: settings.alias,
         coe: has_mailbox.then_some(COE_DETAILS),
         foe: has_mailbox,
+        eoe: settings.ethernet.as_ref().filter(|_| has_mailbox).map(EthernetSettings::abilities),
+        aoe: settings.aoe && has_mailbox,
+        voe: settings.voe.is_some() && has_mailbox,
         bootstrap: has_mailbox.then_some(BOOTSTRAP),
         has_clock: settings.distributed_clock,
         sync_managers: own_managers(has_mailbox, &rx, &tx),

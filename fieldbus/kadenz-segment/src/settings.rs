@@ -4,9 +4,11 @@
 use crate::device::analog::Signal;
 use crate::device::edge_clock::EdgeClockSettings;
 use crate::drive::settings::DriveSettings;
+use crate::eoe::settings::EthernetSettings;
 use crate::error::{from_toml, read_text, SegmentError};
 use crate::foe::files::FileSettings;
 use crate::ranges;
+use crate::voe::VendorSettings;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -106,6 +108,13 @@ pub struct DeviceSettings {
     pub signal: Option<Signal>,
     /// Files that a master reads and writes by FoE; absent: in memory, open to all.
     pub files: Option<FileSettings>,
+    /// The network that a master reaches by EoE; absent: none without an ESI file that has EoE.
+    pub ethernet: Option<EthernetSettings>,
+    /// AoE of a device without an ESI file.
+    #[serde(default)]
+    pub aoe: bool,
+    /// A vendor's messages by VoE.
+    pub voe: Option<VendorSettings>,
     /// Settings of a drive.
     pub drive: Option<DriveSettings>,
 }
@@ -188,6 +197,9 @@ impl RingFile {
             if let Some((message, remedy)) = device.drive.as_ref().and_then(|drive| drive.problem(self.ring.tick_us)) {
                 return problem(format!("{place}: drive.{message}"), remedy);
             }
+            if let Some((message, remedy)) = device.ethernet.as_ref().and_then(EthernetSettings::problem) {
+                return problem(format!("{place}: {message}"), &remedy);
+            }
             if device.attached_to.is_none() && at == 0 && device.port.is_some() {
                 return problem(format!("{place}: port"), "The first device is attached to the master; remove the key");
             }
@@ -229,6 +241,11 @@ kind = "drive"
 # port = 1                 # of that device: 1, 2 or 3
 # files = { folder = "images", password = 0x1234, space_bytes = 16777216, states = "any", writable = true, overwrite = true }
 #                          # of FoE; no folder: in memory. states: any, bootstrap, not-bootstrap
+# ethernet = { address = "192.168.0.2/24", gateway = "192.168.0.1", mac = "02:00:00:00:00:01", time_stamps = false }
+#                          # of EoE: the device has a web page
+# aoe = true               # objects by ADS
+# voe = { id = 0x0BAD, echo = [1], records = [{ type = 2, request = "01", answer = "0A FF" }] }
+#                          # messages of a vendor
 [device.drive]
 counts_per_revolution = 1048576
 gear_ratio = [1, 1]        # turns of the motor, turns of the joint; read by 0x608F and 0x6091

@@ -5,8 +5,11 @@ use crate::description::{Description, Pdo, Purpose};
 
 /// Bytes of the EEPROM: 2 KiB, or what the strings need.
 const SMALLEST: usize = 2048;
+const PROTOCOL_AOE: u16 = 0x0001;
+const PROTOCOL_EOE: u16 = 0x0002;
 const PROTOCOL_COE: u16 = 0x0004;
 const PROTOCOL_FOE: u16 = 0x0008;
+const PROTOCOL_VOE: u16 = 0x0020;
 
 const CATEGORY_STRINGS: u16 = 10;
 const CATEGORY_GENERAL: u16 = 30;
@@ -111,18 +114,29 @@ fn fixed_words(device: &Description) -> Vec<u8> {
             put(word + 1, &size.to_le_bytes());
         }
     }
-    let protocols = if device.coe.is_some() { PROTOCOL_COE } else { 0 } | if device.foe { PROTOCOL_FOE } else { 0 };
-    put(0x1C, &protocols.to_le_bytes());
+    put(0x1C, &protocols(device).to_le_bytes());
     put(0x3F, &1_u16.to_le_bytes());
     words[14] = crc8(&words[..14]);
     words
+}
+
+/// Protocols of the mailbox.
+fn protocols(device: &Description) -> u16 {
+    let protocols = [
+        (device.aoe, PROTOCOL_AOE),
+        (device.eoe.is_some(), PROTOCOL_EOE),
+        (device.coe.is_some(), PROTOCOL_COE),
+        (device.foe, PROTOCOL_FOE),
+        (device.voe, PROTOCOL_VOE),
+    ];
+    protocols.iter().filter(|(has, _)| *has).fold(0, |all, (_, protocol)| all | protocol)
 }
 
 fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
     let name = strings.add(&device.type_name);
     let group = strings.add("kadenz");
     let mut general = vec![group, 0, name, name, 0];
-    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), 0, 0, 0, 0, 0]);
+    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), u8::from(device.eoe.is_some()), 0, 0, 0, 0]);
     general.extend([0, 0, group, 0]);
     general.extend(0x1111_u16.to_le_bytes());
     general.resize(32, 0);
@@ -237,6 +251,7 @@ impl Sii {
 mod tests {
     use super::*;
     use crate::description::{own_managers, Identity, BOOTSTRAP, COE_DETAILS};
+    use crate::eoe::settings::EthernetSettings;
 
     fn sii() -> Sii {
         Sii::build(&Description {
@@ -245,6 +260,9 @@ mod tests {
             alias: 7,
             coe: Some(COE_DETAILS),
             foe: true,
+            eoe: Some(EthernetSettings::default().abilities()),
+            aoe: true,
+            voe: true,
             bootstrap: Some(BOOTSTRAP),
             has_clock: true,
             rx: Vec::new(),
@@ -274,7 +292,7 @@ mod tests {
     fn the_mailboxes_of_bootstrap_and_the_protocols_stand_in_their_words() {
         let sii = sii();
         assert_eq!([0x14, 0x15, 0x16, 0x17].map(|word| sii.word(word)), [0x1000, 1024, 0x1400, 1024]);
-        assert_eq!(sii.word(0x1C), 0x0004 | 0x0008);
+        assert_eq!(sii.word(0x1C), 0x2F & !0x0010);
     }
 
     #[test]

@@ -11,6 +11,8 @@ use kadenz_segment::coe::object::Dictionary;
 use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
 use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
+use kadenz_segment::eoe::server::Answer;
+use kadenz_segment::eoe::settings::EthernetSettings;
 use kadenz_segment::esi::{self, Choice};
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::foe::files::{FileSettings, Files};
@@ -22,12 +24,13 @@ use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use kadenz_segment::topology::End;
-use kadenz_segment::{foe, mailbox, pcap};
+use kadenz_segment::voe::VendorSettings;
+use kadenz_segment::{aoe, eoe, foe, mailbox, pcap, voe};
 use proptest::prelude::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::master::Master;
-use support::{eight, line, segment};
+use support::{line, segment};
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
@@ -91,6 +94,43 @@ proptest! {
         }
         let kept = [&b"f"[..], b"g"].map(|name| server.files.read(name, 0, false).map_or(0, |data| data.len()));
         prop_assert!(kept.iter().sum::<usize>() <= 1000);
+    }
+
+    #[test]
+    fn any_message_of_ethernet_is_answered_within_its_mailbox_and_fills_no_queue(
+        seed in any::<u64>(), room in 0..1600_usize
+    ) {
+        let mut random = Random::new(seed);
+        let settings = EthernetSettings { time_stamps: true, ..EthernetSettings::default() };
+        let mut server = eoe::server::Server::new(settings.abilities(), settings.parameters(1), seed);
+        for step in 0..200_u64 {
+            let request = random_eoe(&mut random);
+            if let Answer::Reply(body) = server.answer(&request) {
+                prop_assert!(body.len() <= 66, "{:?} to {:?}", body, request);
+            }
+            server.work(step * 1_000_000, step as u32, &|_, _| String::new());
+        }
+        let mut messages = 0;
+        while let Some(body) = server.next_message(room) {
+            prop_assert!(body.len() <= eoe::HEADER + room);
+            server.message_taken(room);
+            messages += 1;
+        }
+        prop_assert!(messages <= 16 + 16 * 48, "{} messages", messages);
+    }
+
+    #[test]
+    fn an_answer_by_ads_or_of_a_vendor_fits_the_mailbox(seed in any::<u64>(), room in 0..300_usize) {
+        let mut random = Random::new(seed);
+        let mut dictionary = drive_dictionary();
+        let settings = VendorSettings { echo: vec![1, 2], ..VendorSettings::default() };
+        for _ in 0..100 {
+            let state = kadenz_segment::al::State::PreOp;
+            let mut target = aoe::Target { dictionary: &mut dictionary, state, name: "drive", room };
+            let answer = aoe::answer(&mut target, &random_aoe(&mut random)).map_or(0, |answer| answer.bytes.len());
+            let echo = voe::answer(&settings, 0x0BAD, &random_voe(&mut random), room).map_or(0, |bytes| bytes.len());
+            prop_assert!(answer <= room && echo <= room);
+        }
     }
 
     #[test]
@@ -338,10 +378,17 @@ fn random_foe(random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// A mailbox with a sensible header and a random message of CoE or FoE.
+/// A mailbox with a sensible header and a random message of CoE, FoE, EoE, AoE or VoE.
 fn random_mailbox(random: &mut Random) -> Vec<u8> {
-    if random.bits() % 2 == 0 {
-        let mut bytes = mailbox::assemble(4, random.bits() as u8, &random_foe(random));
+    let other = match random.bits() % 5 {
+        0 => Some((4, random_foe(random))),
+        1 => Some((2, random_eoe(random))),
+        2 => Some((1, random_aoe(random))),
+        3 => Some((15, random_voe(random))),
+        _ => None,
+    };
+    if let Some((protocol, body)) = other {
+        let mut bytes = mailbox::assemble(protocol, random.bits() as u8, &body);
         bytes.resize(128, 0);
         return bytes;
     }
@@ -364,6 +411,75 @@ fn random_mailbox(random: &mut Random) -> Vec<u8> {
 
 const LIVES: u64 = 100;
 
+/// A message of EoE: any header, fragments that sometimes follow each other, frames that the network stack looks into.
+fn random_eoe(random: &mut Random) -> Vec<u8> {
+    let kind = [0, 0, 0, 2, 6, random.bits() as u8][random.bits() as usize % 6];
+    let fragment = if random.bits() % 4 == 0 { random.bits() as u16 } else { random.bits() as u16 % 3 };
+    let place = fragment & 0x3F | (random.bits() as u16 % 6) << 6 | (random.bits() as u16 % 2) << 12;
+    let mut bytes = vec![kind, random.bits() as u8 & 7];
+    bytes.extend(place.to_le_bytes());
+    let length = if random.bits() % 2 == 0 { 32 * (random.bits() as usize % 4) } else { random.bits() as usize % 119 };
+    bytes.extend((0..length).map(|_| if random.bits() % 3 == 0 { 0 } else { random.bits() as u8 }));
+    if random.bits() % 4 == 0 {
+        bytes = vec![0, 1, 0x80, 0x00];
+        bytes.extend(random_packet(random));
+    }
+    bytes
+}
+
+/// A message of AoE: commands near those that exist, objects that exist or not, lengths that are right or not.
+fn random_aoe(random: &mut Random) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..16).map(|_| random.bits() as u8).collect();
+    let length = if random.bits() % 4 == 0 { random.bits() as u8 } else { 16 };
+    bytes.extend([random.bits() as u8 % 11, 0, [4, 4, 4, random.bits() as u8][random.bits() as usize % 4], 0, length]);
+    bytes.extend([0; 11]);
+    let index = [0x1018_u16, 0x1C12, 0x6040, 0x607A, random.bits() as u16][random.bits() as usize % 5];
+    let group = if random.bits() % 4 == 0 { random.bits() as u32 } else { 0xF302 };
+    let offset = u32::from(index) << 16 | u32::from(random.bits() as u16 & 0x0107);
+    let counts = [random.bits() as u32 % 9, random.bits() as u32 % 9];
+    bytes.extend([group, offset, counts[0], counts[1]].iter().flat_map(|word| word.to_le_bytes()));
+    bytes.extend((0..random.bits() % 70).map(|_| random.bits() as u8));
+    bytes
+}
+
+/// A message of VoE: the vendor's number or another, types that echo, have a record, or nothing.
+fn random_voe(random: &mut Random) -> Vec<u8> {
+    let mut bytes = vec![if random.bits() % 4 == 0 { random.bits() as u8 } else { 0xAD }, 0x0B, 0, 0];
+    bytes.extend([random.bits() as u8 % 4, 0]);
+    bytes.extend((0..random.bits() % 117).map(|_| random.bits() as u8));
+    bytes.truncate(random.bits() as usize % 123);
+    bytes
+}
+
+/// An Ethernet frame of 60 bytes for the device: ARP, ICMP or TCP with a right checksum of IPv4 and random content.
+fn random_packet(random: &mut Random) -> Vec<u8> {
+    let mut frame = vec![0x02, 0x6B, 0x64, 0x7A, 0, 1, 2, 0, 0, 0, 0, 1, 8, 0];
+    if random.bits() % 4 == 0 {
+        frame.truncate(12);
+        frame.extend([8, 6, 0, 1, 8, 0, 6, 4, 0, 1 + random.bits() as u8 % 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1]);
+        frame.extend([0, 0, 0, 0, 0, 0, 10, 0, 0, 2]);
+    } else {
+        let protocol = [1, 6, 17, random.bits() as u8][random.bits() as usize % 4];
+        let mut header = vec![0x45, 0, 0, 20 + random.bits() as u8 % 27, 0, 0, 0, 0, 64, protocol, 0, 0];
+        header.extend([10, 0, 0, 1, 10, 0, 0, 2]);
+        let sum: u32 = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1])).sum();
+        header[10..12].copy_from_slice(&(!((sum & 0xFFFF) + (sum >> 16)) as u16).to_be_bytes());
+        frame.extend(header);
+        frame.extend([0xC3, random.bits() as u8 % 4, 0, 80]);
+    }
+    while frame.len() < 60 {
+        frame.push(random.bits() as u8);
+    }
+    frame
+}
+
+/// The ring of eight with every protocol at every drive.
+fn eight_with_protocols() -> Segment {
+    let drive = "kind = \"drive\"\nethernet = { address = \"10.0.0.2/24\", time_stamps = true }\naoe = true\n\
+        voe = { echo = [1], records = [{ type = 2, answer = \"01 02\" }] }";
+    segment(&include_str!("../rings/eight.toml").replace("kind = \"drive\"", drive))
+}
+
 #[test]
 fn random_frames_and_mailboxes_never_end_the_segment() {
     let seconds: Option<f64> = std::env::var("KADENZ_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok());
@@ -373,7 +489,7 @@ fn random_frames_and_mailboxes_never_end_the_segment() {
     let (mut frames, mut lives) = (0_u64, 0_u64);
     while end.map_or(lives < LIVES, |end| Instant::now() < end) {
         // Each life begins in OP, to reach the deep states, and the random frames then break it.
-        let mut master = Master::new(eight());
+        let mut master = Master::new(eight_with_protocols());
         master.bring_up();
         lives += 1;
         for _ in 0..500 {

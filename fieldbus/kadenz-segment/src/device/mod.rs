@@ -6,7 +6,9 @@ pub mod channels;
 pub mod digital_input;
 pub mod digital_output;
 pub mod edge_clock;
+mod ethernet;
 pub mod image;
+mod protocols;
 
 use crate::al::{Al, AlCode, State};
 use crate::coe::emergency::Emergency;
@@ -99,7 +101,7 @@ impl Device {
             al: Al::default(),
             pristine: dictionary.clone(),
             dictionary,
-            mailbox: description.has_mailbox().then(|| Mailbox::new(description.coe.is_some(), description.foe)),
+            mailbox: description.has_mailbox().then(|| Mailbox::new(&description)),
             description,
             function,
             channels: Vec::new(),
@@ -122,6 +124,9 @@ impl Device {
         self.al = Al::default();
         if let Some(mailbox) = &mut self.mailbox {
             mailbox.reset();
+            if let Some(eoe) = &mut mailbox.eoe {
+                eoe.power_on();
+            }
         }
         self.stop_outputs(0);
         let before = std::mem::replace(&mut self.dictionary, self.pristine.clone());
@@ -157,7 +162,11 @@ impl Device {
                 // Without the mailbox state nothing is served, and written data is lost.
                 self.esc.events.written &= !1;
             } else {
+                let has_mail = self.esc.events.written & 1 != 0 || self.esc.events.read & 2 != 0;
                 mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());
+                if has_mail && mailbox.eoe.is_some() {
+                    self.take_frames(now_ns);
+                }
             }
         }
         let free_run = !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0);
@@ -183,6 +192,9 @@ impl Device {
         }
         if self.al.state() >= State::SafeOp && !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0) {
             self.inputs(now_ns);
+        }
+        if self.mailbox.as_ref().is_some_and(|mailbox| mailbox.eoe.is_some()) {
+            self.continue_frames(now_ns);
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! What a device's file says, the device does: sync managers, mailboxes, assignment, channels, revisions.
 
+use crate::support::ethernet::Mail;
 use crate::support::master::{Master, Sdo};
 use kadenz_segment::description::Purpose;
 use kadenz_segment::device::Function;
@@ -249,6 +250,29 @@ fn files_and_bootstrap_are_as_the_file_says() {
     assert!(said.contains("line 2: BootStrap \"0010\" is not four words in hexadecimal"), "{said}");
     let said = ring(&of("", ""), &one("coupler", "files = {}")).err().unwrap();
     assert!(said.contains("D1 has no FoE"), "{said}");
+}
+
+#[test]
+fn a_network_is_as_the_file_says() {
+    let of = |mailbox: &str, keys: &str| {
+        let body = coe("DefaultSize=\"128\"").replace("<CoE ", &format!("{mailbox}<CoE "));
+        let body = body + &pdo(0x1600, "Sm=\"2\"", &[(0x7000, 1, 16, "UINT")]);
+        let mut master = master(&file(&device(1, 1, &body)), &one("coupler", keys));
+        master.configure_managers(0);
+        assert_eq!(master.request(0, 2), (2, 0));
+        master
+    };
+    let set = |flags: u8| [&[2, 1, 0, 0, flags, 0, 0, 0, 2][..], &[0; 9]].concat();
+    let others = of("<AoE/><VoE/>", "voe = { echo = [1] }");
+    assert_eq!(others.link.segment().ring().devices[0].esc.sii.word(0x1C), 1 | 4 | 0x20);
+    let mut full = of("<EoE IP=\"1\" MAC=\"1\" TimeStamp=\"0\"/>", "");
+    assert_eq!(full.link.segment().ring().devices[0].esc.sii.word(0x1C), 2 | 4);
+    assert_eq!(full.eoe(0, &set(3)), Some(Mail::Ethernet(vec![3, 1, 0, 0])));
+    let mut fixed = of("<EoE IP=\"1\" MAC=\"0\"/>", "ethernet = { address = \"10.0.0.2/24\" }");
+    assert_eq!(fixed.eoe(0, &set(3)), Some(Mail::Ethernet(vec![3, 1, 1, 0])));
+    assert_eq!(fixed.eoe(0, &set(2)), Some(Mail::Ethernet(vec![3, 1, 0, 0])));
+    assert_eq!(of("<EoE IP=\"false\"/>", "").eoe(0, &set(2)), Some(Mail::Ethernet(vec![3, 1, 1, 2])));
+    assert_eq!(of("", "").eoe(0, &set(2)), Some(Mail::Error(2)));
 }
 
 #[test]

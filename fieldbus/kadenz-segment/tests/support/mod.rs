@@ -2,6 +2,7 @@
 //! Common parts of the tests: rings, and ethercrab over an in-process link with a time of its own.
 #![allow(dead_code)]
 
+pub mod ethernet;
 pub mod files;
 pub mod master;
 
