@@ -61,7 +61,7 @@ strip() {
     rm -rf "$1/cxxbridge" "$1/tmp" "$1/artifacts"
     find "$1" -name .fingerprint -printf '%h\n' | while read -r folder; do
         rm -rf "$folder/examples" "$folder/incremental"
-        find "$folder" -maxdepth 1 -type f ! -name .cargo-lock -delete
+        find "$folder" -maxdepth 1 -type f -delete # with cargo's lock, which clones would share
         find "$folder" -mindepth 2 -maxdepth 2 -name '*kadenz*' -exec rm -rf {} +
         find "$folder/deps" -type f ! -name '*.rlib' ! -name '*.rmeta' ! -name '*.so' ! -name '*.d' -delete
     done
