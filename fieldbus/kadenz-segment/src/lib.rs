@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A simulated EtherCAT segment that any master accepts: a ring of devices with faithful EtherCAT slave controllers,
-//! mailboxes with CoE and FoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
+//! mailboxes with CoE and FoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script or by [`control`].
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
 //! the link sends it back, and [`segment::Segment::settle`] lets the devices' applications work.
@@ -13,6 +13,8 @@ pub mod al;
 pub mod coe;
 #[deny(clippy::indexing_slicing)]
 pub mod command;
+#[deny(clippy::indexing_slicing)]
+pub mod control;
 pub mod description;
 pub mod device;
 pub mod drive;

@@ -5,9 +5,10 @@ use crate::al::State;
 use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Written};
 use crate::coe::sdo::Server;
-use crate::coe::{information, Service};
+use crate::coe::{abort, information, Service};
 use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
+use crate::fault::mailbox::{Fate, Steps};
 use crate::foe::{self, server};
 use std::collections::VecDeque;
 
@@ -57,6 +58,11 @@ pub fn assemble(protocol: u8, counter: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
+/// Counter in the header of a mailbox; 0 where there is none.
+fn counter(mailbox: &[u8]) -> u8 {
+    mailbox.get(HEADER - 1).map_or(0, |byte| byte >> 4 & 7)
+}
+
 /// Mailbox of one device.
 #[derive(Debug, Default)]
 pub struct Mailbox {
@@ -80,6 +86,8 @@ pub struct Mailbox {
     pub is_silent: bool,
     /// Fault: goes out before the next reply, in the middle of a dialogue.
     pub interrupting: Option<Emergency>,
+    /// Faults of single requests and answers.
+    pub steps: Steps,
 }
 
 impl Mailbox {
@@ -103,7 +111,14 @@ impl Mailbox {
         if let Some(foe) = &mut foe {
             foe.reset();
         }
-        *self = Self { has_coe, foe, requests, is_silent, ..Self::default() };
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.reset();
+        *self = Self { has_coe, foe, requests, is_silent, steps, ..Self::default() };
+    }
+
+    /// Answers that a fault has kept back until now wait for the master.
+    pub fn release(&mut self, now_ns: u64) {
+        self.steps.release(now_ns, &mut self.replies);
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -122,13 +137,22 @@ impl Mailbox {
             esc.events.written &= !0x01;
             let taken = esc.mailbox(0).map(<[u8]>::to_vec);
             esc.empty_mailbox(0);
+            let counter_before = self.taken_counter;
             if let Some(request) = taken.filter(|request| !self.is_repetition(request)) {
                 self.requests += 1;
-                if !self.is_silent {
+                let fate = self.steps.take(&request);
+                if fate == Fate::Lost {
+                    // The application has not seen it: the same request once more is a new one.
+                    self.taken_counter = counter_before;
+                } else if let Fate::Aborted(sdo, code) = fate {
+                    self.server.reset();
+                    self.reply(assemble(TYPE_COE, counter(&request), &abort::message(sdo.index, sdo.sub, code)));
+                    self.in_dialogue = true;
+                } else if !self.is_silent {
                     // Room behind the mailbox headers, with the sizes that the master gave them.
                     let room = |number| esc.manager(number).map_or(0, SyncManager::length).saturating_sub(HEADER);
                     written = self.answer(&request, dictionary, [room(0), room(1)], state);
-                    self.in_dialogue = !self.replies.is_empty();
+                    self.in_dialogue = !self.replies.is_empty() || self.steps.has_late();
                 }
             }
         }
@@ -152,7 +176,7 @@ impl Mailbox {
 
     /// The request before, once more (ETG.1000.4, mailbox counter): its return was lost, and it has been worked on.
     fn is_repetition(&mut self, request: &[u8]) -> bool {
-        let counter = request.get(HEADER - 1).map_or(0, |byte| byte >> 4 & 7);
+        let counter = counter(request);
         // 0 does not take part.
         let is_same = counter != 0 && counter == self.taken_counter;
         if counter != 0 {
@@ -264,7 +288,7 @@ impl Mailbox {
 
     fn reply(&mut self, bytes: Vec<u8>) {
         if self.replies.len() < REPLIES {
-            self.replies.push_back(bytes);
+            self.steps.answer(bytes, &mut self.replies);
         }
     }
 }

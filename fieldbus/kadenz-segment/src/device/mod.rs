@@ -157,6 +157,7 @@ impl Device {
                 // Without the mailbox state nothing is served, and written data is lost.
                 self.esc.events.written &= !1;
             } else {
+                mailbox.release(now_ns);
                 mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());
             }
         }
