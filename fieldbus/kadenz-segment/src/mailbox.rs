@@ -117,8 +117,11 @@ impl Mailbox {
     }
 
     /// Answers that a fault has kept back until now wait for the master.
+    #[inline]
     pub fn release(&mut self, now_ns: u64) {
-        self.steps.release(now_ns, &mut self.replies);
+        if self.steps.are_at_work() {
+            self.steps.release(now_ns, &mut self.replies);
+        }
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.

@@ -175,6 +175,12 @@ impl Steps {
         }
     }
 
+    /// A fault waits, or an answer does.
+    #[inline]
+    pub fn are_at_work(&self) -> bool {
+        !(self.rules.is_empty() && self.late.is_empty())
+    }
+
     /// Time goes on: late answers that are due join the replies.
     pub fn release(&mut self, now_ns: u64, replies: &mut VecDeque<Vec<u8>>) {
         self.now_ns = now_ns;
