@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -66,12 +67,17 @@ Starter = Callable[..., "subprocess.Popen[str]"]
 
 @pytest.fixture
 def start_segment(segment_program: Path, veth: Veth) -> Iterator[Starter]:
-    """Starts the segment on the pair, with more arguments if given; stopped at the end."""
+    """Starts the segment on the pair, with more arguments if given; stopped at the end. `log`
+    takes standard error."""
     running: list[subprocess.Popen[str]] = []
 
-    def start(*arguments: str, ring: Path = RING) -> subprocess.Popen[str]:
+    def start(
+        *arguments: str, ring: Path = RING, log: IO[str] | None = None
+    ) -> subprocess.Popen[str]:
         command = [str(segment_program), "run", "--interface", veth.segment, "--ring", str(ring)]
-        process = subprocess.Popen([*command, *arguments], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [*command, *arguments], stdout=subprocess.PIPE, stderr=log, text=True
+        )
         running.append(process)
         assert process.stdout is not None
         # The first line comes when the socket is open.

@@ -16,6 +16,13 @@ pub enum Addressing {
     None,
 }
 
+impl Addressing {
+    /// The second half of the address is a register or a place in memory.
+    pub fn is_physical(self) -> bool {
+        matches!(self, Self::Position | Self::Station | Self::Broadcast)
+    }
+}
+
 /// A datagram command (ETG.1000.4, table of commands).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -41,6 +48,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Names of the commands, by their number.
+    pub const NAMES: [&str; 15] = [
+        "NOP", "APRD", "APWR", "APRW", "FPRD", "FPWR", "FPRW", "BRD", "BWR", "BRW", "LRD", "LWR", "LRW", "ARMW", "FRMW",
+    ];
+
+    /// By its name, in capitals or not.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let number = Self::NAMES.iter().position(|known| known.eq_ignore_ascii_case(name))?;
+        Some(Self::from_byte(number as u8))
+    }
+
     /// From the wire; a device does nothing about a command it does not know.
     #[inline]
     pub fn from_byte(byte: u8) -> Self {

@@ -28,6 +28,12 @@ pub enum SegmentError {
     /// An argument is wrong.
     #[error("{message}. {remedy}")]
     Usage { message: String, remedy: String },
+    /// A segment that runs has refused a message.
+    #[error("{message}")]
+    Refused {
+        /// Problem and remedy, as the segment gives them.
+        message: String,
+    },
     /// The interface cannot be used.
     #[error("cannot {action} interface {interface}: {source}. {remedy}")]
     Interface {
@@ -59,7 +65,10 @@ impl SegmentError {
     /// The process's exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            SegmentError::Config { .. } | SegmentError::Usage { .. } | SegmentError::Capture { .. } => EXIT_USAGE,
+            SegmentError::Config { .. }
+            | SegmentError::Usage { .. }
+            | SegmentError::Refused { .. }
+            | SegmentError::Capture { .. } => EXIT_USAGE,
             _ => EXIT_FAILED,
         }
     }

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Faults by script: what goes wrong, when, and for how long.
+//! Faults by script: what goes wrong, where, when and how often. A fault is a moment, a scope, a kind and a repetition.
 
-use crate::device::{Device, Function};
+mod campaign;
+mod kind;
+pub mod mailbox;
+mod place;
+mod progress;
+pub mod reaction;
+pub mod schedule;
+
+pub use campaign::Campaign;
+pub use kind::{Kind, Scope};
+pub use place::Place;
+pub use progress::{Base, Change, Event, Now, Progress, Running, State};
+
+use crate::command::Command;
 use crate::error::{from_toml, line_of, nearest, read_text, SegmentError};
+use crate::frame::Datagram;
 use crate::ranges;
-use crate::ring::Ring;
+use kind::KINDS;
+use schedule::Schedule;
 use serde::Deserialize;
+use std::fmt;
 use std::path::Path;
 use toml::Spanned;
 
@@ -16,9 +32,14 @@ pub struct FaultFile {
     /// The `[[fault]]` tables, in the order of the file.
     #[serde(default)]
     pub fault: Vec<Fault>,
+    /// The `[[campaign]]` tables: faults drawn at random.
+    #[serde(default)]
+    pub campaign: Vec<Campaign>,
     /// Line of each, for messages.
     #[serde(skip)]
     lines: Vec<usize>,
+    #[serde(skip)]
+    campaign_lines: Vec<usize>,
 }
 
 /// One fault: what fails, where and when.
@@ -27,7 +48,7 @@ pub struct FaultFile {
 pub struct Fault {
     /// What fails; the other keys have to fit it.
     pub kind: Kind,
-    /// Device by name, for faults of a device.
+    /// Device by name, for faults of a device; with `command` or `register`, whom the datagram is addressed to.
     pub device: Option<String>,
     /// It begins with this cycle: frames with process data, counted from 1.
     pub cycle: Option<u64>,
@@ -37,19 +58,45 @@ pub struct Fault {
     pub time_ms: Option<f64>,
     /// It begins with this mailbox request to the device, counted from 1.
     pub request: Option<u64>,
-    /// Duration in the unit of the start (cycles, frames, requests; frames after a start by time). Default without
-    /// `lasting_ms`: 1 for faults of frames, unlimited for others.
+    /// It begins with this frame that has such a datagram, counted from 1.
+    pub datagram: Option<u64>,
+    /// It begins after as many healthy exchanges of process data in a row.
+    pub healthy: Option<u64>,
+    /// It begins when the device has entered this state: 1, 2, 3, 4 or 8.
+    pub enters: Option<u8>,
+    /// It begins with an SDO request to the object with this index.
+    pub sdo: Option<u16>,
+    /// Sub-index of that object; absent: any.
+    pub sub: Option<u8>,
+    /// Which of the events it begins with, counted from 1; absent: the first.
+    pub nth: Option<u64>,
+    /// Device of the event by name; absent: the device of the fault.
+    pub of: Option<String>,
+    /// Duration in the unit of the start (cycles, frames, requests; frames after a start by time or event). Default
+    /// without `lasting_ms`: 1 for faults of frames, of requests and with a repetition, unlimited for others.
     pub count: Option<u64>,
     /// It lasts for this long, ms.
     pub lasting_ms: Option<f64>,
-    /// Lateness of a frame, µs.
+    /// It begins again after as many of the unit of its start; for a start by time, ms.
+    pub every: Option<u64>,
+    /// How often it begins.
+    pub repeat: Option<u64>,
+    /// Behind this one of the unit of its start, for a start by time ms, it is over.
+    pub to: Option<u64>,
+    /// Command of a datagram, by name.
+    pub command: Option<String>,
+    /// Register or memory address that the datagram covers.
+    pub register: Option<u16>,
+    /// Lateness of a frame or an answer, µs.
     pub delay_us: Option<u32>,
-    /// Error of a wrong working counter.
+    /// Error of a wrong working counter, mailbox counter or length.
     pub delta: Option<i16>,
-    /// Byte of the frame to corrupt, from its first; absent: the last.
+    /// Byte of the frame or the answer to corrupt, from its first; absent: the last, of an answer the type (5).
     pub byte: Option<usize>,
     /// AL status code, drive error code or emergency code.
     pub code: Option<u16>,
+    /// Abort code of an SDO.
+    pub abort: Option<u32>,
     /// State that a device falls to or refuses: 1, 2, 3, 4 or 8.
     pub state: Option<u8>,
     /// Packet of a file's transfer; 0 is the request.
@@ -64,127 +111,10 @@ pub struct Fault {
     pub after_ns: Option<u32>,
 }
 
-/// Keys that a kind takes and does not need.
-const OPTIONAL: [&str; 3] = ["byte", "port", "after_ns"];
-
-/// Failures of a device or a link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// The frame is lost before any device has seen it.
-    LoseFrame,
-    /// The devices work on the frame; it is lost on the way back.
-    LoseReturn,
-    /// The frame comes back twice.
-    DoubleFrame,
-    /// The frame comes back late.
-    LateFrame,
-    /// A byte of the returned frame is wrong.
-    CorruptFrame,
-    /// The working counter of each datagram with process data is off.
-    WrongCounter,
-    /// The cable at a port of the device is broken; it heals at the end.
-    BreakCable,
-    /// The device has no power; it starts anew at the end.
-    DeviceGone,
-    /// The device loses power for a moment.
-    DeviceReset,
-    /// The device passes frames on and works on none.
-    DeviceDeaf,
-    /// The device falls to a state with an error code.
-    AlError,
-    /// The device refuses to enter a state.
-    RefuseState,
-    /// The drive reports a fault.
-    DriveFault,
-    /// The device's oscillator is off.
-    ClockDrift,
-    /// The mailbox takes requests and never answers.
-    MailboxSilent,
-    /// The device sends an emergency, between dialogues.
-    Emergency,
-    /// The device sends an emergency in front of the reply to the request.
-    EmergencyDuringRequest,
-    /// The device is busy with a packet of a file's transfer.
-    FoeBusy,
-    /// The device ends a file's transfer at a packet with an error.
-    FoeError,
-    /// The checksum of the EEPROM is wrong.
-    EepromChecksum,
-    /// DL status of the device says that no port has a link, though frames pass.
-    NoLink,
-}
-
-const KINDS: [(&str, Kind); 21] = [
-    ("lose-frame", Kind::LoseFrame),
-    ("lose-return", Kind::LoseReturn),
-    ("double-frame", Kind::DoubleFrame),
-    ("late-frame", Kind::LateFrame),
-    ("corrupt-frame", Kind::CorruptFrame),
-    ("wrong-counter", Kind::WrongCounter),
-    ("break-cable", Kind::BreakCable),
-    ("device-gone", Kind::DeviceGone),
-    ("device-reset", Kind::DeviceReset),
-    ("device-deaf", Kind::DeviceDeaf),
-    ("al-error", Kind::AlError),
-    ("refuse-state", Kind::RefuseState),
-    ("drive-fault", Kind::DriveFault),
-    ("clock-drift", Kind::ClockDrift),
-    ("mailbox-silent", Kind::MailboxSilent),
-    ("emergency", Kind::Emergency),
-    ("emergency-during-request", Kind::EmergencyDuringRequest),
-    ("foe-busy", Kind::FoeBusy),
-    ("foe-error", Kind::FoeError),
-    ("eeprom-checksum", Kind::EepromChecksum),
-    ("no-link", Kind::NoLink),
-];
-
-impl Kind {
-    /// As a fault file names it.
-    pub fn name(self) -> &'static str {
-        KINDS.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
-    }
-
-    /// Keys that it takes besides moment, length and device.
-    fn takes(self) -> &'static [&'static str] {
-        use Kind::*;
-        match self {
-            LateFrame => &["delay_us"],
-            CorruptFrame => &["byte"],
-            WrongCounter => &["delta"],
-            AlError | RefuseState => &["code", "state"],
-            ClockDrift => &["ppm"],
-            BreakCable => &["port", "after_ns"],
-            FoeBusy => &["packet", "times"],
-            FoeError => &["packet", "code"],
-            DriveFault | Emergency | EmergencyDuringRequest => &["code"],
-            _ => &[],
-        }
-    }
-
-    /// The part that a device lacks for it, and the devices that have it.
-    fn lacks(self, device: &Device) -> Option<(&'static str, &'static str)> {
-        use Kind::*;
-        let is_drive = matches!(device.function, Function::Drive(_));
-        match self {
-            DriveFault if !is_drive => Some(("drive", "drive")),
-            ClockDrift if device.esc.clock.is_none() => Some(("distributed clock", "device with one")),
-            MailboxSilent | Emergency | EmergencyDuringRequest if device.mailbox.is_none() => {
-                Some(("mailbox", "drive or analogue terminal"))
-            }
-            FoeBusy | FoeError if device.mailbox.as_ref().is_none_or(|mailbox| mailbox.foe.is_none()) => {
-                Some(("FoE", "device with it, for example a drive without an ESI file"))
-            }
-            _ => None,
-        }
-    }
-
-    /// It concerns frames, not a device.
-    pub fn is_of_frames(self) -> bool {
-        use Kind::*;
-        matches!(self, LoseFrame | LoseReturn | DoubleFrame | LateFrame | CorruptFrame | WrongCounter)
-    }
-}
+/// Keys of which a fault has one.
+const MOMENTS: [&str; 8] = ["cycle", "frame", "time_ms", "request", "datagram", "healthy", "enters", "sdo"];
+/// Keys that every kind takes, with its moment.
+const COMMON: [&str; 9] = ["device", "sub", "nth", "of", "count", "lasting_ms", "every", "repeat", "to"];
 
 impl FaultFile {
     /// Reads a fault file.
@@ -198,30 +128,45 @@ impl FaultFile {
         ranges::check(path, text, ranges::FAULTS, remedy)?;
         let mut file: Self = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
         let lines: Lines = toml::from_str(text).map_err(|error| from_toml(path, text, &error, remedy))?;
-        file.lines = lines.fault.iter().map(|fault| line_of(text, fault.span().start)).collect();
-        for (fault, line) in file.fault.iter().zip(&file.lines) {
-            if let Some(message) = fault.problem() {
-                return Err(SegmentError::config(path, format!("line {line}: {message}"), remedy));
-            }
+        let line = |entry: &Spanned<serde::de::IgnoredAny>| line_of(text, entry.span().start);
+        file.lines = lines.fault.iter().map(line).collect();
+        file.campaign_lines = lines.campaign.iter().map(line).collect();
+        let faults = file.fault.iter().map(Fault::problem).zip(&file.lines);
+        let campaigns = file.campaign.iter().map(Campaign::problem).zip(&file.campaign_lines);
+        match faults.chain(campaigns).find_map(|(problem, line)| Some((problem?, line))) {
+            Some((message, line)) => Err(SegmentError::config(path, format!("line {line}: {message}"), remedy)),
+            None => Ok(file),
         }
-        Ok(file)
     }
 
     /// Checks the faults against the devices of a ring; `path` is for messages.
-    pub fn check(&self, ring: &Ring, path: &Path) -> Result<(), SegmentError> {
+    pub fn check(&self, places: &[Place], path: &Path) -> Result<(), SegmentError> {
         let mut faults = self.fault.iter().zip(&self.lines);
-        faults.try_for_each(|(fault, line)| {
-            let wrong = |(message, remedy)| SegmentError::config(path, format!("line {line}: {message}"), remedy);
-            fault.device_in(ring).map(|_| ()).map_err(wrong)
-        })
+        faults.try_for_each(|(fault, line)| fault.places_in(places).map(|_| ()).map_err(at_line(path, *line)))
+    }
+
+    /// The faults of the file, and behind them those that its campaigns draw; `path` is for messages.
+    pub fn faults(&self, places: &[Place], path: &Path) -> Result<Vec<Fault>, SegmentError> {
+        self.check(places, path)?;
+        let mut faults = self.fault.clone();
+        for (campaign, line) in self.campaign.iter().zip(&self.campaign_lines) {
+            faults.extend(campaign.draw(places).map_err(at_line(path, *line))?);
+        }
+        Ok(faults)
     }
 }
 
-/// The places of the faults in a file.
+fn at_line(path: &Path, line: usize) -> impl Fn((String, String)) -> SegmentError + '_ {
+    move |(message, remedy)| SegmentError::config(path, format!("line {line}: {message}"), remedy)
+}
+
+/// The places of the tables in a file.
 #[derive(Deserialize)]
 struct Lines {
     #[serde(default)]
     fault: Vec<Spanned<serde::de::IgnoredAny>>,
+    #[serde(default)]
+    campaign: Vec<Spanned<serde::de::IgnoredAny>>,
 }
 
 impl Fault {
@@ -234,12 +179,25 @@ impl Fault {
             frame: None,
             time_ms: None,
             request: None,
+            datagram: None,
+            healthy: None,
+            enters: None,
+            sdo: None,
+            sub: None,
+            nth: None,
+            of: None,
             count: None,
             lasting_ms: None,
+            every: None,
+            repeat: None,
+            to: None,
+            command: None,
+            register: None,
             delay_us: None,
             delta: None,
             byte: None,
             code: None,
+            abort: None,
             state: None,
             packet: None,
             times: None,
@@ -251,10 +209,15 @@ impl Fault {
 
     /// From the command line: `kind@moment=value,key=value…`, for example `lose-frame@cycle=1000,count=3`.
     pub fn from_argument(text: &str) -> Result<Self, SegmentError> {
+        Self::from_notation(text, "--fault")
+    }
+
+    /// As [`Fault::from_argument`]; `origin` is for messages.
+    pub fn from_notation(text: &str, origin: &str) -> Result<Self, SegmentError> {
         let (kind, rest) = text.split_once('@').unwrap_or((text, ""));
         if !KINDS.iter().any(|(name, _)| *name == kind) {
             let known = nearest(kind, KINDS.iter().map(|(name, _)| *name)).unwrap_or("");
-            let message = format!("--fault {text}: unknown kind \"{kind}\"");
+            let message = format!("{origin} {text}: unknown kind \"{kind}\"");
             return Err(SegmentError::Usage { message, remedy: format!("Did you mean \"{known}\"?") });
         }
         let mut toml = format!("[[fault]]\nkind = \"{kind}\"\n");
@@ -263,66 +226,227 @@ impl Fault {
             let is_number = value.parse::<f64>().is_ok() || value.starts_with("0x");
             toml += &if is_number { format!("{key} = {value}\n") } else { format!("{key} = {value:?}\n") };
         }
-        let mut file = FaultFile::parse(&toml, Path::new(&format!("--fault {text}"))).map_err(without_line)?;
-        file.fault.pop().ok_or_else(|| SegmentError::Usage { message: "--fault: empty".into(), remedy: String::new() })
+        let mut file = FaultFile::parse(&toml, Path::new(&format!("{origin} {text}"))).map_err(without_line)?;
+        file.fault
+            .pop()
+            .ok_or_else(|| SegmentError::Usage { message: format!("{origin}: empty"), remedy: String::new() })
     }
 
+    /// What is wrong about it, whatever the ring is.
     fn problem(&self) -> Option<String> {
-        let moments = [self.cycle.is_some(), self.frame.is_some(), self.time_ms.is_some(), self.request.is_some()];
-        if moments.iter().filter(|given| **given).count() != 1 {
-            return Some("give one moment: cycle, frame, time_ms or request".into());
+        let checks = [
+            Self::moment_problem,
+            Self::scope_problem,
+            Self::key_problem,
+            Self::repetition_problem,
+            Self::value_problem,
+        ];
+        checks.iter().find_map(|check| check(self))
+    }
+
+    fn moment_problem(&self) -> Option<String> {
+        let keys = self.keys();
+        let moments = keys.iter().filter(|(key, _)| MOMENTS.contains(key)).count();
+        let has_event = self.enters.is_some() || self.sdo.is_some();
+        let has_source = has_event || self.request.is_some();
+        let source = self.source_key();
+        [
+            (moments != 1, format!("give one moment: {} or sdo", MOMENTS[..7].join(", "))),
+            (has_source && self.source().is_none(), format!("{source} needs a device, or of")),
+            (self.of.is_some() && !has_source, "of needs the moment request, enters or sdo".into()),
+            (self.nth.is_some() && !has_event, "nth needs the moment enters or sdo".into()),
+            (self.sub.is_some() && self.sdo.is_none(), "sub needs the moment sdo".into()),
+            (
+                self.kind == Kind::EmergencyDuringRequest && self.request.is_none(),
+                "emergency-during-request needs the moment request".into(),
+            ),
+            (self.datagram.is_some() && !self.has_filter(), "datagram needs command or register".into()),
+            (
+                self.after_ns.is_some() && self.time_ms.is_some(),
+                "after_ns counts from a frame: give cycle or frame instead of time_ms".into(),
+            ),
+        ]
+        .into_iter()
+        .find_map(|(is_wrong, message)| is_wrong.then_some(message))
+    }
+
+    fn scope_problem(&self) -> Option<String> {
+        let name = self.kind.name();
+        match self.kind.scope() {
+            Scope::Frame if self.device.is_some() && !self.has_filter() => {
+                Some(format!("{name} concerns frames and takes no device without command or register"))
+            }
+            Scope::Device | Scope::Mailbox if self.device.is_none() => Some(format!("{name} needs a device")),
+            Scope::Mailbox if self.counts_requests() && self.of.is_some() => {
+                Some(format!("{name} concerns the request itself: give device, not of"))
+            }
+            Scope::Mailbox if self.lasting_ms.is_some() => {
+                Some(format!("{name} concerns requests: give count instead of lasting_ms"))
+            }
+            _ => None,
         }
-        if self.count.is_some() && self.lasting_ms.is_some() {
-            return Some("give count or lasting_ms, not both".into());
+    }
+
+    fn key_problem(&self) -> Option<String> {
+        let (name, keys) = (self.kind.name(), self.keys());
+        let is_known = |key: &str| MOMENTS.contains(&key) || COMMON.contains(&key) || self.kind.takes().contains(&key);
+        if let Some((key, _)) = keys.iter().find(|(key, _)| !is_known(key)) {
+            return Some(format!("{name} takes no {key}"));
         }
-        if self.kind.is_of_frames() == self.device.is_some() {
-            let what = if self.device.is_some() { "concerns frames and takes no device" } else { "needs a device" };
-            return Some(format!("{} {what}", self.kind.name()));
-        }
-        if self.request.is_some() && self.device.is_none() {
-            return Some("request needs a device".into());
-        }
-        if self.kind == Kind::EmergencyDuringRequest && self.request.is_none() {
-            return Some("emergency-during-request needs the moment request".into());
-        }
-        if let Some((key, _)) = self.given().into_iter().find(|(key, given)| *given && !self.kind.takes().contains(key))
-        {
-            return Some(format!("{} takes no {key}", self.kind.name()));
-        }
-        let lacks =
-            |key: &&str| !OPTIONAL.contains(key) && self.given().iter().any(|(known, given)| known == key && !given);
-        if self.kind.takes().iter().any(lacks) {
-            return Some(format!("{} needs {}", self.kind.name(), self.kind.takes().join(" and ")));
-        }
+        let needs = self.kind.needs();
+        let lacks = needs.iter().any(|needed| !keys.iter().any(|(key, _)| key == needed));
+        lacks.then(|| format!("{name} needs {}", needs.join(" and ")))
+    }
+
+    fn repetition_problem(&self) -> Option<String> {
+        let is_event = self.is_of_event();
+        let from = self.cycle.or(self.frame).or(self.request).or(self.datagram);
+        let from = from.or(self.time_ms.map(|ms| ms.max(0.0) as u64));
+        let is_shorter = !is_event
+            && self.time_ms.is_none()
+            && self.every.zip(self.count).is_some_and(|(every, count)| every < count);
+        [
+            (self.count.is_some() && self.lasting_ms.is_some(), "give count or lasting_ms, not both".to_owned()),
+            (is_shorter, "every is less than count: it would begin before it ends".into()),
+            (
+                self.repeat.is_some() && self.every.is_none() && !is_event,
+                "repeat needs every, or the moment healthy, enters or sdo".into(),
+            ),
+            (
+                self.to.is_some() && from.is_none(),
+                "to needs the moment cycle, frame, request, datagram or time_ms".into(),
+            ),
+            (self.to.zip(from).is_some_and(|(to, from)| to < from), "to is before the beginning".into()),
+        ]
+        .into_iter()
+        .find_map(|(is_wrong, message)| is_wrong.then_some(message))
+    }
+
+    fn value_problem(&self) -> Option<String> {
         let states: &[u8] = if self.kind == Kind::RefuseState { &[2, 3, 4, 8] } else { &[1, 2, 4, 8] };
         if let Some(state) = self.state.filter(|state| !states.contains(state)) {
             let states: Vec<String> = states.iter().map(u8::to_string).collect();
             return Some(format!("state = {state}, for {} state is {}", self.kind.name(), one_of(&states)));
         }
-        if self.after_ns.is_some() && self.time_ms.is_some() {
-            return Some("after_ns counts from a frame: give cycle or frame instead of time_ms".into());
+        if let Some(state) = self.enters.filter(|state| ![1, 2, 3, 4, 8].contains(state)) {
+            return Some(format!("enters = {state}, a state is 1, 2, 3, 4 or 8"));
+        }
+        if let Some(command) = self.command.as_deref().filter(|name| Command::from_name(name).is_none()) {
+            let known = nearest(&command.to_uppercase(), Command::NAMES.into_iter()).unwrap_or("");
+            return Some(format!("command = \"{command}\" is none: did you mean \"{known}\"?"));
         }
         match (self.kind, self.delta, self.code) {
             (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
+            (Kind::WrongAnswerCounter, Some(delta), _) if delta % 7 == 0 => {
+                Some(format!("delta = {delta} leaves the counter right: it goes from 1 to 7"))
+            }
+            (Kind::WrongAnswerLength, Some(0), _) => Some("delta = 0 leaves the length right".into()),
             (Kind::DriveFault, _, Some(0)) => Some("code = 0 is not a fault of a drive".into()),
             _ => None,
         }
     }
 
-    /// Keys that not every kind takes, and whether they are given.
-    fn given(&self) -> [(&'static str, bool); 10] {
-        [
-            ("delay_us", self.delay_us.is_some()),
-            ("delta", self.delta.is_some()),
-            ("byte", self.byte.is_some()),
-            ("code", self.code.is_some()),
-            ("state", self.state.is_some()),
-            ("packet", self.packet.is_some()),
-            ("times", self.times.is_some()),
-            ("ppm", self.ppm.is_some()),
-            ("port", self.port.is_some()),
-            ("after_ns", self.after_ns.is_some()),
-        ]
+    /// The keys that are given, besides the kind, with their values as the command line takes them.
+    fn keys(&self) -> Vec<(&'static str, String)> {
+        fn plain<T: ToString>(value: &Option<T>) -> Option<String> {
+            value.as_ref().map(T::to_string)
+        }
+        fn hex(value: Option<u16>) -> Option<String> {
+            value.map(|value| format!("{value:#06x}"))
+        }
+        let keys = [
+            ("cycle", plain(&self.cycle)),
+            ("frame", plain(&self.frame)),
+            ("time_ms", plain(&self.time_ms)),
+            ("request", plain(&self.request)),
+            ("datagram", plain(&self.datagram)),
+            ("healthy", plain(&self.healthy)),
+            ("enters", plain(&self.enters)),
+            ("sdo", hex(self.sdo)),
+            ("sub", plain(&self.sub)),
+            ("nth", plain(&self.nth)),
+            ("of", self.of.clone()),
+            ("device", self.device.clone()),
+            ("command", self.command.clone()),
+            ("register", hex(self.register)),
+            ("count", plain(&self.count)),
+            ("lasting_ms", plain(&self.lasting_ms)),
+            ("every", plain(&self.every)),
+            ("repeat", plain(&self.repeat)),
+            ("to", plain(&self.to)),
+            ("delay_us", plain(&self.delay_us)),
+            ("delta", plain(&self.delta)),
+            ("byte", plain(&self.byte)),
+            ("code", hex(self.code)),
+            ("abort", self.abort.map(|code| format!("{code:#010x}"))),
+            ("state", plain(&self.state)),
+            ("packet", plain(&self.packet)),
+            ("times", plain(&self.times)),
+            ("ppm", plain(&self.ppm)),
+            ("port", plain(&self.port)),
+            ("after_ns", plain(&self.after_ns)),
+        ];
+        keys.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+    }
+
+    fn source_key(&self) -> &'static str {
+        match (self.request, self.enters) {
+            (Some(_), _) => "request",
+            (_, Some(_)) => "enters",
+            _ => "sdo",
+        }
+    }
+
+    /// Name of the device whose requests, states and SDO requests count.
+    fn source(&self) -> Option<&str> {
+        self.of.as_deref().or(self.device.as_deref())
+    }
+
+    /// It begins with an event, not with a number or a time.
+    pub fn is_of_event(&self) -> bool {
+        self.healthy.is_some() || self.enters.is_some() || self.sdo.is_some()
+    }
+
+    /// A fault of the mailbox whose moment is one of its requests.
+    pub fn counts_requests(&self) -> bool {
+        self.request.is_some() || self.sdo.is_some()
+    }
+
+    /// It concerns certain datagrams.
+    pub fn has_filter(&self) -> bool {
+        self.command.is_some() || self.register.is_some()
+    }
+
+    /// Whether it concerns a datagram. `is_to` says whether that is addressed to the device at a position.
+    pub fn fits(&self, datagram: &Datagram<'_>, is_to: impl FnOnce() -> bool) -> bool {
+        let command = datagram.command();
+        let covers = |register: u16| {
+            let behind = usize::from(register.wrapping_sub(datagram.offset()));
+            command.addressing().is_physical() && behind < datagram.data.len()
+        };
+        self.command.as_deref().is_none_or(|name| Command::from_name(name) == Some(command))
+            && self.register.is_none_or(covers)
+            && (self.device.is_none() || is_to())
+    }
+
+    /// When it begins and how often, in the unit of its moment.
+    pub fn schedule(&self) -> Schedule {
+        let from = self.cycle.or(self.frame).or(self.request).or(self.datagram);
+        let is_repeated = self.every.is_some() || self.repeat.is_some();
+        let is_once = match self.kind.scope() {
+            Scope::Frame => is_repeated || self.to.is_none(),
+            Scope::Mailbox => true,
+            Scope::Device => is_repeated,
+        };
+        let is_limited = self.count.is_none() && self.lasting_ms.is_none() && is_once;
+        let one_at_least = |repeat: Option<u64>| if self.every.is_none() { repeat.or(Some(1)) } else { repeat };
+        Schedule {
+            from: from.or(self.nth).unwrap_or(1),
+            count: if is_limited { Some(1) } else { self.count },
+            every: self.every,
+            repeat: one_at_least(self.repeat),
+            to: self.to,
+        }
     }
 
     /// Port of the cable that breaks.
@@ -330,31 +454,41 @@ impl Fault {
         self.port.unwrap_or(0).into()
     }
 
-    /// Position of the device it concerns, 0 for a fault of frames; (message, remedy) where the ring has no such device, or
-    /// one that cannot have the fault.
-    pub fn device_in(&self, ring: &Ring) -> Result<usize, (String, String)> {
-        let Some(name) = &self.device else { return Ok(0) };
+    /// Positions of the device it concerns and of that of its event, 0 for none; (message, remedy) where the ring has no
+    /// such device, or one that cannot have the fault.
+    pub fn places_in(&self, places: &[Place]) -> Result<(usize, usize), (String, String)> {
         let kind = self.kind.name();
-        let Some(position) = ring.position(name) else {
-            let known = nearest(name, ring.devices.iter().map(|device| device.name.as_str())).unwrap_or("");
-            return Err((format!("{kind}: no device \"{name}\""), format!("Did you mean \"{known}\"?")));
+        let position = |name: Option<&str>| match name {
+            None => Ok(0),
+            Some(name) => places.iter().position(|place| place.name == name).ok_or_else(|| {
+                let known = nearest(name, places.iter().map(|place| place.name.as_str())).unwrap_or("");
+                (format!("{kind}: no device \"{name}\""), format!("Did you mean \"{known}\"?"))
+            }),
         };
-        let Some(device) = ring.devices.get(position) else { return Ok(position) };
-        if self.kind == Kind::BreakCable && !ring.topology().has_cable(position, self.port()) {
-            let message = format!("{kind}: device \"{name}\" has no cable at port {}", self.port());
+        let (device, source) = (position(self.device.as_deref())?, position(self.source())?);
+        let place = places.get(device).filter(|_| self.device.is_some());
+        if let Some(place) = place.filter(|place| self.kind == Kind::BreakCable && !place.has_cable(self.port())) {
+            let message = format!("{kind}: device \"{}\" has no cable at port {}", place.name, self.port());
             let remedy = "Name a port that another device is attached to, or serve the ring with two interfaces";
             return Err((message, remedy.into()));
         }
-        let lacks = self.kind.lacks(device).or_else(|| {
-            (self.request.is_some() && device.mailbox.is_none())
-                .then_some(("mailbox requests", "drive or analogue terminal"))
-        });
+        let lacks = place.and_then(|place| self.kind.lacks(place).map(|(what, fitting)| (&place.name, what, fitting)));
+        let of_source = places.get(source).filter(|from| self.counts_requests() && !from.has_mailbox);
+        let lacks = lacks.or(of_source.map(|from| (&from.name, "mailbox requests", "drive or analogue terminal")));
         match lacks {
-            Some((what, fitting)) => {
+            Some((name, what, fitting)) => {
                 Err((format!("{kind}: device \"{name}\" has no {what}"), format!("Name a {fitting}")))
             }
-            None => Ok(position),
+            None => Ok((device, source)),
         }
+    }
+}
+
+/// As the command line takes it.
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys: Vec<String> = self.keys().into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+        write!(out, "{}@{}", self.kind.name(), keys.join(","))
     }
 }
 
@@ -369,117 +503,5 @@ fn one_of(words: &[String]) -> String {
     match words.split_last() {
         Some((last, before)) if !before.is_empty() => format!("{} or {last}", before.join(", ")),
         _ => words.join(""),
-    }
-}
-
-/// Where the segment stands when a frame arrives, for comparing with moments.
-#[derive(Debug, Clone, Copy)]
-pub struct Now {
-    /// Number of this frame.
-    pub frame: u64,
-    /// Number of this cycle, or of the last.
-    pub cycle: u64,
-    /// The frame carries process data.
-    pub is_cyclic: bool,
-    /// Since the first frame, ns.
-    pub since_start_ns: u64,
-}
-
-/// A fault with its progress.
-#[derive(Debug, Clone)]
-pub struct Running {
-    /// The fault as a file or an argument describes it.
-    pub fault: Fault,
-    /// Position of its device in the ring; 0 where it names none.
-    pub device: usize,
-    /// Whether the fault has begun and not ended.
-    pub is_active: bool,
-    is_over: bool,
-    began_ns: u64,
-    /// Frames it has concerned since its time.
-    concerned: u64,
-}
-
-/// A change of a fault's activity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// The fault takes effect.
-    Begins,
-    /// The fault is over and does not come back.
-    Ends,
-}
-
-impl Running {
-    /// A fault waiting for its moment.
-    pub fn new(fault: Fault, device: usize) -> Self {
-        Self { fault, device, is_active: false, is_over: false, began_ns: 0, concerned: 0 }
-    }
-
-    /// Looks at the moment. `requests` is the number of mailbox requests the device has taken.
-    pub fn update(&mut self, now: &Now, requests: u64) -> Option<Change> {
-        if self.is_over {
-            return None;
-        }
-        let ms = |ms: f64| (ms.max(0.0) * 1.0e6) as u64;
-        let fault = &self.fault;
-        // How far past its beginning: Some(0) is the first of whatever counts.
-        let passed = match (fault.cycle, fault.frame, fault.request, fault.time_ms) {
-            (Some(cycle), ..) => now.cycle.checked_sub(cycle),
-            (_, Some(frame), ..) => now.frame.checked_sub(frame),
-            // A request is the next one from when its predecessor has been taken.
-            (.., Some(request), _) => (requests + 1).checked_sub(request),
-            (.., Some(time_ms)) => now.since_start_ns.checked_sub(ms(time_ms)).map(|_| self.concerned),
-            _ => None,
-        };
-        let default = if fault.kind.is_of_frames() { Some(1) } else { None };
-        let count = fault.count.or(if fault.lasting_ms.is_some() { None } else { default });
-        if passed.is_some() && !self.is_active {
-            self.began_ns = now.since_start_ns;
-        }
-        if passed.is_some() && (now.is_cyclic || fault.kind != Kind::WrongCounter) {
-            self.concerned += 1;
-        }
-        let outlived = passed.zip(count).is_some_and(|(passed, count)| passed >= count)
-            || (passed.is_some()
-                && fault.lasting_ms.is_some_and(|lasting| now.since_start_ns - self.began_ns >= ms(lasting)));
-        match (self.is_active, passed.is_some(), outlived) {
-            (false, true, false) => {
-                self.is_active = true;
-                Some(Change::Begins)
-            }
-            (false, true, true) => {
-                self.is_over = true;
-                None
-            }
-            (true, _, true) => {
-                (self.is_active, self.is_over) = (false, true);
-                Some(Change::Ends)
-            }
-            _ => None,
-        }
-    }
-
-    /// As [`Running::update`], for a cable: it breaks or heals at a moment of its own, up to `horizon_ns` after the frame
-    /// comes. Gives the moment after the first frame, ns, or `None` for that of the frame, and whether it stands then.
-    pub fn update_cable(&mut self, now: &Now, requests: u64, horizon_ns: u64) -> Option<(Option<u64>, bool)> {
-        let ahead = Now { since_start_ns: now.since_start_ns.saturating_add(horizon_ns), ..*now };
-        let change = self.update(&ahead, requests)?;
-        let ns = |ms: f64| (ms.max(0.0) * 1.0e6) as u64;
-        match change {
-            Change::Begins => {
-                let at_ns = self.fault.time_ms.map(ns);
-                self.began_ns = at_ns.unwrap_or(now.since_start_ns);
-                Some((at_ns, false))
-            }
-            Change::Ends => {
-                let lasting_ns = self.fault.lasting_ms.map(ns);
-                Some((lasting_ns.map(|lasting_ns| self.began_ns.saturating_add(lasting_ns)), true))
-            }
-        }
-    }
-
-    /// Does it concern this frame? A fault whose moment is a cycle leaves other frames alone.
-    pub fn concerns(&self, now: &Now) -> bool {
-        self.is_active && (self.fault.cycle.is_none() || now.is_cyclic)
     }
 }

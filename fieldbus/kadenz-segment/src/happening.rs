@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What happens to cables and to frames in them: for the log of a run.
+//! What happens to cables and to frames in them, and what faults do: for the log of a run.
 
 use crate::topology::End;
 use std::fmt;
+use std::sync::Arc;
 
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,13 @@ pub enum What {
         /// End at which it came in.
         from: End,
     },
+    /// A fault began or ended, or the master did something after it.
+    Fault {
+        /// The fault: its number, kind and device.
+        label: Arc<str>,
+        /// What happened.
+        text: String,
+    },
     /// A frame with the mark of a circulating one met a closed port 0.
     FrameDestroyed {
         /// Number of the frame.
@@ -54,6 +62,7 @@ impl fmt::Display for Happening {
             What::FrameLost { number, from } => {
                 write!(out, "frame {number}, from interface {}, was lost under way", from.index() + 1)
             }
+            What::Fault { label, text } => write!(out, "{label}: {text}"),
             What::FrameDestroyed { number, from } => {
                 write!(out, "frame {number}, from interface {}, circulated and was destroyed", from.index() + 1)
             }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A simulated EtherCAT segment that any master accepts: a ring of devices with faithful EtherCAT slave controllers,
-//! mailboxes with CoE, FoE, EoE, AoE and VoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script.
+//! mailboxes with CoE, FoE, EoE, AoE and VoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script or by
+//! [`control`].
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
 //! the link sends it back, and [`segment::Segment::settle`] lets the devices' applications work.
@@ -14,6 +15,8 @@ pub mod aoe;
 pub mod coe;
 #[deny(clippy::indexing_slicing)]
 pub mod command;
+#[deny(clippy::indexing_slicing)]
+pub mod control;
 pub mod description;
 pub mod device;
 pub mod drive;

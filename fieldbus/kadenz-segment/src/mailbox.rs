@@ -6,11 +6,12 @@ use crate::aoe;
 use crate::coe::emergency::Emergency;
 use crate::coe::object::{Dictionary, Written};
 use crate::coe::sdo::Server;
-use crate::coe::{information, Service};
+use crate::coe::{abort, information, Service};
 use crate::description::Description;
 use crate::eoe;
 use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
+use crate::fault::mailbox::{Fate, Steps};
 use crate::foe::{self, server};
 use crate::voe::{self, VendorSettings};
 use std::collections::VecDeque;
@@ -70,6 +71,11 @@ fn room(esc: &Esc, number: usize) -> usize {
     esc.manager(number).map_or(0, SyncManager::length).saturating_sub(HEADER)
 }
 
+/// Counter in the header of a mailbox; 0 where there is none.
+fn counter(mailbox: &[u8]) -> u8 {
+    mailbox.get(HEADER - 1).map_or(0, |byte| byte >> 4 & 7)
+}
+
 /// Mailbox of one device.
 #[derive(Debug, Default)]
 pub struct Mailbox {
@@ -100,6 +106,8 @@ pub struct Mailbox {
     pub is_silent: bool,
     /// Fault: goes out before the next reply, in the middle of a dialogue.
     pub interrupting: Option<Emergency>,
+    /// Faults of single requests and answers.
+    pub steps: Steps,
 }
 
 impl Mailbox {
@@ -137,7 +145,17 @@ impl Mailbox {
             eoe.reset();
         }
         let (aoe, voe, vendor) = (self.aoe.take(), self.voe.take(), self.vendor);
-        *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, ..Self::default() };
+        let mut steps = std::mem::take(&mut self.steps);
+        steps.reset();
+        *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, steps, ..Self::default() };
+    }
+
+    /// Answers that a fault has kept back until now wait for the master.
+    #[inline]
+    pub fn release(&mut self, now_ns: u64) {
+        if self.steps.are_at_work() {
+            self.steps.release(now_ns, &mut self.replies);
+        }
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.
@@ -156,11 +174,20 @@ impl Mailbox {
             esc.events.written &= !0x01;
             let taken = esc.mailbox(0).map(<[u8]>::to_vec);
             esc.empty_mailbox(0);
+            let counter_before = self.taken_counter;
             if let Some(request) = taken.filter(|request| !self.is_repetition(request)) {
                 self.requests += 1;
-                if !self.is_silent {
+                let fate = self.steps.take(&request);
+                if fate == Fate::Lost {
+                    // The application has not seen it: the same request once more is a new one.
+                    self.taken_counter = counter_before;
+                } else if let Fate::Aborted(sdo, code) = fate {
+                    self.server.reset();
+                    self.reply(assemble(TYPE_COE, counter(&request), &abort::message(sdo.index, sdo.sub, code)));
+                    self.in_dialogue = true;
+                } else if !self.is_silent {
                     written = self.answer(&request, dictionary, [room(esc, 0), room(esc, 1)], state);
-                    self.in_dialogue = !self.replies.is_empty();
+                    self.in_dialogue = !self.replies.is_empty() || self.steps.has_late();
                 }
             }
         }
@@ -184,7 +211,7 @@ impl Mailbox {
 
     /// The request before, once more (ETG.1000.4, mailbox counter): its return was lost, and it has been worked on.
     fn is_repetition(&mut self, request: &[u8]) -> bool {
-        let counter = request.get(HEADER - 1).map_or(0, |byte| byte >> 4 & 7);
+        let counter = counter(request);
         // 0 does not take part.
         let is_same = counter != 0 && counter == self.taken_counter;
         if counter != 0 {
@@ -363,7 +390,7 @@ impl Mailbox {
 
     fn reply(&mut self, bytes: Vec<u8>) {
         if self.replies.len() < REPLIES {
-            self.replies.push_back(bytes);
+            self.steps.answer(bytes, &mut self.replies);
         }
     }
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The command line: run, replay, check, describe.
+//! The command line: run, control, replay, check, describe.
 
 use clap::{Parser, Subcommand};
 use kadenz_rt::rights::{self, Still};
 use kadenz_rt::signal::{self, Signal};
 use kadenz_segment::command::Command as Datagram;
+use kadenz_segment::control::{self, client, server::Socket};
 use kadenz_segment::device::channels::Place;
 use kadenz_segment::device::{Device, Function};
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::{Fault, FaultFile};
+use kadenz_segment::link::log::Log;
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
 use kadenz_segment::link::{replay, serve, Event};
 use kadenz_segment::pcap::{self, Writer};
@@ -49,12 +51,22 @@ enum Action {
         /// Record all frames to a pcapng file.
         #[arg(long)]
         record: Option<PathBuf>,
+        /// Socket for `kadenz-segment control`, in a folder of yours.
+        #[arg(long)]
+        control: Option<PathBuf>,
         /// Stop after this number of seconds.
         #[arg(long)]
         seconds: Option<f64>,
         /// SCHED_FIFO priority, with locked memory.
         #[arg(long, value_parser = clap::value_parser!(i32).range(1..=99))]
         priority: Option<i32>,
+    },
+    /// Inject, list and clear faults of a segment that runs with --control.
+    Control {
+        /// Socket of the segment.
+        socket: PathBuf,
+        #[command(subcommand)]
+        message: Message,
     },
     /// Feed a recording to the segment and compare what comes back, byte by byte.
     Replay {
@@ -91,6 +103,36 @@ enum Action {
     },
 }
 
+#[derive(Subcommand)]
+enum Message {
+    /// Inject a fault; its moment counts from now.
+    Inject {
+        /// kind@moment=value,key=value…, as --fault takes it.
+        fault: String,
+    },
+    /// List the faults, and how far each is.
+    List,
+    /// End a fault, or all.
+    Clear {
+        /// Its number, or "all".
+        number: String,
+    },
+    /// Show counters of frames and faults.
+    Status,
+}
+
+impl Message {
+    /// As the socket takes it.
+    fn line(&self) -> String {
+        match self {
+            Self::Inject { fault } => format!("inject {fault}"),
+            Self::List => "list".into(),
+            Self::Clear { number } => format!("clear {number}"),
+            Self::Status => "status".into(),
+        }
+    }
+}
+
 /// A line on standard output. A reader that went away (`| head`) is no reason to panic, nor to leave a master alone.
 macro_rules! say {
     ($($line:tt)*) => {{
@@ -110,21 +152,30 @@ fn main() -> ExitCode {
 
 fn act(action: Action) -> Result<(), SegmentError> {
     match action {
-        Action::Run { interface, ring, faults, fault, record, seconds, priority } => {
+        Action::Run { interface, ring, faults, fault, record, control, seconds, priority } => {
             let interfaces = number_of_interfaces(&interface)?;
             let mut segment = build(&ring, interfaces, faults.as_deref(), &fault)?;
-            run(&mut segment, &interface, record, seconds, priority)
+            run(&mut segment, &interface, Options { record, control, seconds, priority })
+        }
+        Action::Control { socket, message } => {
+            let answer = client::send(&socket, &message.line())?;
+            say!("{}", answer.trim_end());
+            Ok(())
         }
         Action::Replay { recording, ring, faults, fault } => {
             let recording = pcap::read(&recording)?;
             let mut segment = build(&ring, recording.interfaces, faults.as_deref(), &fault)?;
             let replayed = replay::replay(&mut segment, &recording.packets)?;
+            for happening in &replayed.happenings {
+                let _ = writeln!(std::io::stderr(), "{happening}");
+            }
             say!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
             Ok(())
         }
         Action::Check { ring, faults } => {
             // A fault may be at the cable of a second interface.
             let segment = build(&ring, 2, faults.as_deref(), &[])?;
+            segment.faults().iter().for_each(|running| say!("fault {}: {}", running.number, running.text));
             say!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
             Ok(())
         }
@@ -152,26 +203,30 @@ fn build(ring: &Path, interfaces: usize, faults: Option<&Path>, arguments: &[Str
     let mut segment = Segment::new(devices);
     if let Some(path) = faults {
         let file = FaultFile::read(path)?;
-        file.check(segment.ring(), path)?;
-        segment.add_faults(file.fault)?;
+        let faults = file.faults(&segment.places(), path)?;
+        segment.add_faults(faults)?;
     }
     let faults: Result<Vec<_>, _> = arguments.iter().map(|text| Fault::from_argument(text)).collect();
     segment.add_faults(faults?)?;
     Ok(segment)
 }
 
-fn run(
-    segment: &mut Segment,
-    interfaces: &[String],
+/// How a segment is served.
+struct Options {
     record: Option<PathBuf>,
+    control: Option<PathBuf>,
     seconds: Option<f64>,
     priority: Option<i32>,
-) -> Result<(), SegmentError> {
+}
+
+fn run(segment: &mut Segment, interfaces: &[String], options: Options) -> Result<(), SegmentError> {
+    let Options { record, control, seconds, priority } = options;
     let duration = seconds.map(Duration::try_from_secs_f64).transpose().map_err(|error| SegmentError::Usage {
         message: format!("--seconds: {error}"),
         remedy: "Give a number of seconds from 0".into(),
     })?;
     let sockets = interfaces.iter().map(|name| PacketSocket::open(name)).collect::<Result<Vec<_>, _>>()?;
+    let socket = control.as_deref().map(Socket::bind).transpose()?;
     let recording = record.map(|path| open_recording(path, sockets.len())).transpose()?;
     if let Some(priority) = priority {
         become_real_time(priority)?;
@@ -185,10 +240,20 @@ fn run(
     }
     signal::catch(&[Signal::SIGINT, Signal::SIGTERM]);
     say!("{} devices on {}; Ctrl-C ends", segment.ring().devices.len(), interfaces.join(" and "));
-    let mut report = |event: &Event| {
-        let _ = writeln!(std::io::stderr(), "{event}");
-    };
-    let served = serve::serve(segment, &sockets, recording, &|_| signal::caught() > 0, duration, &mut report)?;
+    let _server = socket.map(|socket| {
+        let (desk, counter) = control::channel();
+        segment.attend(desk);
+        socket.serve(counter, segment.places())
+    });
+    let mut log = Log::new(std::io::stderr());
+    let mut report = |event: &Event| log.take(event);
+    let served = serve::serve(segment, &sockets, recording, &|_| signal::caught() > 0, duration, &mut report);
+    let left_out = log.left_out();
+    drop(log);
+    if left_out > 0 {
+        let _ = writeln!(std::io::stderr(), "note: {left_out} lines of the log are left out: its reader was too slow");
+    }
+    let served = served?;
     let counters = segment.counters();
     let mean = served.processing_ns as f64 / counters.frames.max(1) as f64 / 1000.0;
     say!(

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The segment: what a frame meets between leaving the master and coming back.
 
-use crate::al::State;
-use crate::coe::emergency::Emergency;
+mod faults;
+
 use crate::command::{Addressing, Command};
-use crate::device::{Device, Function};
-use crate::error::SegmentError;
+use crate::control::Desk;
+use crate::device::Device;
 use crate::esc::Arrival;
-use crate::fault::{Change, Fault, Kind, Now, Running};
-use crate::foe::server::Busy;
+use crate::fault::Running;
 use crate::frame::{datagrams, mark_returned, Datagram};
 use crate::happening::{Happening, What};
-use crate::passage::{CableChange, Visit};
+use crate::passage::Visit;
 use crate::process_image::Key;
 use crate::ring::Ring;
 use crate::topology::End;
+use faults::Watched;
 
 /// Fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,33 +53,31 @@ pub struct Counters {
     pub lost: u64,
 }
 
-/// Happenings that are kept until they are taken.
-const MOST_HAPPENINGS: usize = 1000;
-
-/// A simulated segment: a ring of devices, faults, a capture.
+/// A simulated segment: a ring of devices, and faults.
 pub struct Segment {
     ring: Ring,
     faults: Vec<Running>,
     counters: Counters,
     first_frame_ns: Option<u64>,
-    /// What happened to cables and to frames in them, for [`Segment::take_happenings`].
+    /// What happened to cables and to frames in them, and what faults did, for [`Segment::take_happenings`].
     happenings: Vec<Happening>,
+    watched: Watched,
+    /// Where orders come from while the segment is served.
+    pub(crate) desk: Option<Desk>,
 }
 
 impl Segment {
     /// A segment without faults.
     pub fn new(ring: Ring) -> Self {
-        Self { ring, faults: Vec::new(), counters: Counters::default(), first_frame_ns: None, happenings: Vec::new() }
-    }
-
-    /// Adds faults; a device that does not exist, or cannot have the fault, is an error.
-    pub fn add_faults(&mut self, faults: impl IntoIterator<Item = Fault>) -> Result<(), SegmentError> {
-        for fault in faults {
-            let wrong = |(message, remedy)| SegmentError::Usage { message: format!("fault {message}"), remedy };
-            let device = fault.device_in(&self.ring).map_err(wrong)?;
-            self.faults.push(Running::new(fault, device));
+        Self {
+            ring,
+            faults: Vec::new(),
+            counters: Counters::default(),
+            first_frame_ns: None,
+            happenings: Vec::new(),
+            watched: Watched::default(),
+            desk: None,
         }
-        Ok(())
     }
 
     /// The devices, and the mechanism that they move.
@@ -115,49 +113,45 @@ impl Segment {
         self.ring.take_leads();
         self.ring.catch_up(now_ns);
         if self.faults.is_empty() {
-            return self.pass(from, frame, now_ns, None);
+            return self.pass(from, frame, now_ns);
         }
         self.process_with_faults(from, frame, now_ns)
-    }
-
-    /// Takes what happened to cables, and to frames in them, since the last call: in order of time.
-    pub fn take_happenings(&mut self) -> Vec<Happening> {
-        let mut happenings = std::mem::take(&mut self.happenings);
-        happenings.sort_by_key(|happening| happening.world_ns);
-        happenings
     }
 
     /// Does what frames have set off, and everything due up to `now_ns`.
     pub fn settle(&mut self, now_ns: u64) {
         self.ring.settle(now_ns);
+        if !self.faults.is_empty() {
+            self.observe(now_ns);
+        }
     }
 
     #[inline]
-    fn pass(&mut self, from: End, frame: &mut [u8], now_ns: u64, wrong: Option<i16>) -> Passed {
+    fn pass(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
         if self.ring.passage(from).loops_at.is_some() {
-            return self.pass_closed_port_0(from, frame, now_ns, wrong);
+            return self.pass_closed_port_0(from, frame, now_ns);
         }
-        self.pass_devices(from, frame, now_ns, wrong)
+        self.pass_devices(from, frame, now_ns)
     }
 
     /// A frame that meets a closed port 0: marked there, or destroyed if it was marked before.
     #[cold]
-    fn pass_closed_port_0(&mut self, from: End, frame: &mut [u8], now_ns: u64, wrong: Option<i16>) -> Passed {
+    fn pass_closed_port_0(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
         let is_marked = datagrams(frame).is_ok_and(|mut datagrams| datagrams.any(|datagram| datagram.circulates()));
         if is_marked {
             let usual = self.ring.passage(from).clone();
             let usual = self.ring.replace_passage(from, usual.of_marked());
-            let passed = self.pass_devices(from, frame, now_ns, wrong);
+            let passed = self.pass_devices(from, frame, now_ns);
             self.ring.replace_passage(from, usual);
             self.happen(now_ns, What::FrameDestroyed { number: self.counters.frames, from });
             return passed;
         }
-        let passed = self.pass_devices(from, frame, now_ns, wrong);
+        let passed = self.pass_devices(from, frame, now_ns);
         datagrams(frame).into_iter().flatten().for_each(|mut datagram| datagram.mark_circulating());
         passed
     }
 
-    fn pass_devices(&mut self, from: End, frame: &mut [u8], now_ns: u64, wrong: Option<i16>) -> Passed {
+    fn pass_devices(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
         let Ok(datagrams) = datagrams(frame) else {
             self.counters.ignored += 1;
             return Passed { verdict: Verdict::Ignored, leaves: from };
@@ -166,14 +160,10 @@ impl Segment {
         let mut is_cyclic = false;
         for mut datagram in datagrams {
             let command = datagram.command();
-            let is_logical = command.addressing() == Addressing::Logical;
-            is_cyclic |= is_logical;
+            is_cyclic |= command.addressing() == Addressing::Logical;
             work(&mut self.ring, from, command, &mut datagram, now_ns);
             if events != 0 {
                 datagram.add_events(events);
-            }
-            if let Some(delta) = wrong.filter(|_| is_logical) {
-                datagram.force_working_counter(datagram.working_counter().wrapping_add_signed(delta));
             }
         }
         self.count(from, is_cyclic);
@@ -197,101 +187,6 @@ impl Segment {
     fn lose(&mut self, from: End) -> Passed {
         self.counters.lost += 1;
         Passed { verdict: Verdict::Lost, leaves: from }
-    }
-
-    fn process_with_faults(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
-        let Ok(mut parsed) = datagrams(frame) else {
-            self.counters.ignored += 1;
-            return Passed { verdict: Verdict::Ignored, leaves: from };
-        };
-        let is_cyclic = parsed.any(|datagram| datagram.command().addressing() == Addressing::Logical);
-        let start_ns = *self.first_frame_ns.get_or_insert(now_ns);
-        let now = Now {
-            frame: self.counters.frames + 1,
-            cycle: self.counters.cycles + u64::from(is_cyclic && from == End::First),
-            is_cyclic,
-            since_start_ns: now_ns.saturating_sub(start_ns),
-        };
-        for index in 0..self.faults.len() {
-            let Some(running) = self.faults.get_mut(index) else { continue };
-            let device = self.ring.devices.get(running.device);
-            let requests = device.and_then(|device| device.mailbox.as_ref()).map_or(0, |mailbox| mailbox.requests);
-            if running.fault.kind == Kind::BreakCable {
-                let horizon_ns = self.ring.topology().longest_passage_ns();
-                if let Some((at, stands)) = running.update_cable(&now, requests, horizon_ns) {
-                    let change = cable_change(running, at.map(|at| start_ns + at), stands, now_ns);
-                    self.change_cable(change);
-                }
-            } else if let Some(change) = running.update(&now, requests) {
-                apply(&mut self.ring, &running.fault, running.device, change, now_ns);
-            }
-        }
-        self.ring.settle_cables(now_ns);
-        let Some(passage) = self.ring.passage_in_flight(from, now_ns) else {
-            return self.apply_to_frame(from, frame, &now, now_ns);
-        };
-        let (is_usual, leaves) = (passage == *self.ring.passage(from), passage.leaves.is_some());
-        let usual = self.ring.replace_passage(from, passage);
-        let passed = self.apply_to_frame(from, frame, &now, now_ns);
-        self.ring.replace_passage(from, usual);
-        if !is_usual && !leaves {
-            self.happen(now_ns, What::FrameLost { number: self.counters.frames, from });
-        }
-        passed
-    }
-
-    fn change_cable(&mut self, change: CableChange) {
-        let CableChange { device, port, at_ns, stands, .. } = change;
-        let device = self.ring.devices.get(device).map_or_else(String::new, |device| device.name.clone());
-        self.happen(at_ns, What::Cable { device, port, stands });
-        self.ring.change_cable(change);
-    }
-
-    fn happen(&mut self, world_ns: u64, what: What) {
-        // Nobody takes them where no interface is served.
-        if self.happenings.len() < MOST_HAPPENINGS {
-            self.happenings.push(Happening { world_ns, what });
-        }
-    }
-
-    fn apply_to_frame(&mut self, from: End, frame: &mut [u8], now: &Now, now_ns: u64) -> Passed {
-        let find = |kind| self.faults.iter().find(|running| running.fault.kind == kind && running.concerns(now));
-        let late = find(Kind::LateFrame).and_then(|running| running.fault.delay_us);
-        let corrupt = find(Kind::CorruptFrame).map(|running| running.fault.byte);
-        let wrong = find(Kind::WrongCounter).and_then(|running| running.fault.delta);
-        let (never, back, twice) =
-            (find(Kind::LoseFrame).is_some(), find(Kind::LoseReturn).is_some(), find(Kind::DoubleFrame).is_some());
-        if never {
-            self.count(from, now.is_cyclic);
-            return self.lose(from);
-        }
-        let Passed { verdict, leaves } = self.pass(from, frame, now_ns, wrong);
-        if verdict == Verdict::Lost {
-            return Passed { verdict, leaves };
-        }
-        if let Some(byte) = corrupt {
-            let last = frame.len().saturating_sub(1);
-            if let Some(byte) = frame.get_mut(byte.unwrap_or(last).min(last)) {
-                *byte ^= 0xFF;
-            }
-        }
-        let verdict = match late {
-            _ if back => return self.lose(from),
-            Some(us) => Verdict::Late(u64::from(us) * 1000),
-            None if twice => Verdict::Doubled,
-            None => verdict,
-        };
-        Passed { verdict, leaves }
-    }
-}
-
-/// The change that a fault of a cable begins or ends with. `at_ns` is its moment; absent: that of the frame.
-fn cable_change(running: &Running, at_ns: Option<u64>, stands: bool, now_ns: u64) -> CableChange {
-    let (device, port) = (running.device, running.fault.port());
-    let in_frame = || running.fault.after_ns.map(|after_ns| now_ns.saturating_add(after_ns.into()));
-    match at_ns.or_else(in_frame) {
-        Some(at_ns) => CableChange::at(device, port, at_ns, stands),
-        None => CableChange::before(device, port, now_ns, stands),
     }
 }
 
@@ -411,52 +306,4 @@ fn both<const OR: bool, const MOST: usize>(
     let read = device.esc.read::<OR>(offset, data, arrival);
     let written = device.esc.write(offset, incoming, arrival);
     u16::from(read) + 2 * u16::from(written)
-}
-
-/// Begins or ends a fault of a device.
-fn apply(ring: &mut Ring, fault: &Fault, position: usize, change: Change, now_ns: u64) {
-    let begins = change == Change::Begins;
-    match fault.kind {
-        Kind::DeviceGone => return ring.set_power(position, !begins),
-        Kind::DeviceReset if begins => return ring.set_power(position, true),
-        Kind::NoLink => return ring.hide_links(position, begins),
-        _ => {}
-    }
-    let Some(device) = ring.devices.get_mut(position) else { return };
-    let code = fault.code.unwrap_or(0);
-    let state = fault.state.and_then(|state| State::from_code(u16::from(state)));
-    let emergency = Emergency { code, register: 0x81, data: [0; 5] };
-    match (fault.kind, begins) {
-        (Kind::DeviceDeaf, _) => device.is_deaf = begins,
-        (Kind::AlError, true) => device.fail(state.unwrap_or(State::Init), code, now_ns),
-        (Kind::RefuseState, _) => device.refusal = state.filter(|_| begins).map(|state| (state, code)),
-        (Kind::DriveFault, true) => {
-            if let Function::Drive(drive) = &mut device.function {
-                drive.fail(code);
-            }
-        }
-        (Kind::ClockDrift, _) => device.drift(fault.ppm.filter(|_| begins), now_ns),
-        (Kind::Emergency, true) => device.raise(emergency),
-        (Kind::EepromChecksum, _) => device.esc.sii.flip_checksum(),
-        (kind, _) => {
-            if let Some(mailbox) = &mut device.mailbox {
-                match kind {
-                    Kind::MailboxSilent => mailbox.is_silent = begins,
-                    Kind::EmergencyDuringRequest => mailbox.interrupting = begins.then_some(emergency),
-                    _ => {}
-                }
-                if let Some(server) = &mut mailbox.foe {
-                    let packet = fault.packet.unwrap_or(0);
-                    match kind {
-                        Kind::FoeBusy => {
-                            let times = fault.times.unwrap_or(1);
-                            server.busy = begins.then_some(Busy { packet, times });
-                        }
-                        Kind::FoeError => server.abort = begins.then_some((packet, u32::from(code))),
-                        _ => {}
-                    }
-                }
-            }
-        }
-    }
 }

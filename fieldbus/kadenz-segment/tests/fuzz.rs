@@ -10,10 +10,12 @@ mod support;
 use kadenz_segment::coe::object::Dictionary;
 use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
+use kadenz_segment::control;
 use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
 use kadenz_segment::eoe::server::Answer;
 use kadenz_segment::eoe::settings::EthernetSettings;
 use kadenz_segment::esi::{self, Choice};
+use kadenz_segment::fault::mailbox::{Fate, Steps};
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::foe::files::{FileSettings, Files};
 use kadenz_segment::frame::{address, datagrams, FrameBuilder};
@@ -27,6 +29,7 @@ use kadenz_segment::topology::End;
 use kadenz_segment::voe::VendorSettings;
 use kadenz_segment::{aoe, eoe, foe, mailbox, pcap, voe};
 use proptest::prelude::*;
+use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use support::master::Master;
@@ -202,9 +205,12 @@ proptest! {
     fn any_fault_is_taken_or_refused_and_frames_still_pass(
         kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
             "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link", "break-cable",
-            "foe-busy", "foe-error"]),
+            "foe-busy", "foe-error", "lose-request", "lose-answer", "late-answer", "double-answer", "corrupt-answer",
+            "wrong-answer-counter", "wrong-answer-length", "abort-request"]),
         pairs in prop::collection::vec((prop::sample::select(vec!["cycle", "frame", "time_ms", "request", "count",
-            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "packet", "times", "ppm", "port", "after_ns", "device"]), prop_oneof![number(), Just("d0".to_owned()), Just("d1".to_owned())]), 1..5)
+            "lasting_ms", "delay_us", "delta", "byte", "code", "state", "packet", "times", "ppm", "port", "after_ns", "device", "of", "datagram", "healthy",
+            "enters", "sdo", "sub", "nth", "every", "repeat", "to", "command", "register", "abort"]), prop_oneof![number(),
+            Just("d0".to_owned()), Just("d1".to_owned()), Just("FPRD".to_owned()), Just("8".to_owned())]), 1..5)
     ) {
         let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let text = format!("{kind}@{}", pairs.join(","));
@@ -225,13 +231,57 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_ring_and_a_fault_file_or_an_error(changes in changes(), text in ".{0,200}") {
-        for file in [EXAMPLE.as_bytes(), b"[[fault]]\nkind = \"lose-frame\"\ncycle = 3\n", text.as_bytes()] {
+        let places = segment(&line(&["coupler", "drive"])).places();
+        for file in [EXAMPLE.as_bytes(), b"[[fault]]\nkind = \"lose-frame\"\ncycle = 3\n",
+            b"[[campaign]]\nseed = 3\nfaults = 4\ncycle = [1, 9]\nkinds = [\"lose-frame\"]\n", text.as_bytes()] {
             if let Ok(text) = String::from_utf8(damage(file, &changes)) {
                 let path = Path::new("f");
                 let _ = RingFile::parse(&text, path).and_then(|file| Ring::new(&file, path));
-                let _ = FaultFile::parse(&text, path);
+                let _ = FaultFile::parse(&text, path).and_then(|file| file.faults(&places, path));
             }
         }
+    }
+
+    #[test]
+    fn a_damaged_mailbox_passes_every_fault_of_a_step(seed in any::<u64>()) {
+        let mut random = Random::new(seed);
+        let mut steps = Steps::default();
+        let faults = ["lose-request@request=3", "lose-answer@sdo=0x1000,every=2", "late-answer@request=1,every=3,delay_us=5",
+            "double-answer@request=2,every=4", "corrupt-answer@request=1,every=5,byte=9", "abort-request@sdo=0x1000,abort=1",
+            "wrong-answer-counter@request=1,every=2,delta=-3", "wrong-answer-length@request=1,every=2,delta=-32768"];
+        for (number, text) in faults.iter().enumerate() {
+            steps.add(number as u32, Fault::from_argument(&format!("{text},device=d0")).unwrap(), 0);
+        }
+        let (mut replies, mut answers) = (VecDeque::new(), 0);
+        for at in 0..100 {
+            let request = random_mailbox(&mut random);
+            if steps.take(&request) == Fate::Served {
+                steps.answer(request.get(..random.bits() as usize % 8).unwrap_or_default().to_vec(), &mut replies);
+                answers += 1;
+            }
+            steps.release(at * 1000, &mut replies);
+        }
+        prop_assert!(replies.len() <= 2 * answers && steps.hits.len() <= 100 * faults.len());
+    }
+
+    #[test]
+    fn any_message_at_the_control_socket_has_an_answer(text in ".{0,80}", changes in changes()) {
+        let mut segment = segment(&line(&["coupler", "drive"]));
+        let (desk, counter) = control::channel();
+        segment.attend(desk);
+        let (places, now_ns) = (segment.places(), 5);
+        let messages = [text.into_bytes(), b"inject lose-frame@cycle=3,count=2".to_vec(), b"clear 1".to_vec(),
+            b"list".to_vec(), b"status".to_vec(), b"clear all".to_vec()];
+        let client = std::thread::spawn(move || {
+            let lines = messages.iter().map(|message| String::from_utf8_lossy(&damage(message, &changes)).into_owned());
+            lines.filter(|line| control::server::answer(line, &counter, &places).is_ok()).count()
+        });
+        while !client.is_finished() {
+            segment.take_order(now_ns);
+            std::thread::yield_now();
+        }
+        prop_assert!(client.join().unwrap() <= 6);
+        prop_assert!(segment.faults().len() <= 2);
     }
 
     #[test]

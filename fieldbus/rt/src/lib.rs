@@ -20,4 +20,4 @@ pub use clock::{cpu_time_ns, now_ns, Clock, SoftTimer};
 pub use cyclic::{in_cyclic_path, outside_cyclic_path, CyclicPath};
 pub use idle::IdleStatesOff;
 pub use queue::{Batch, Queue, QueueError, Receiver, Sender};
-pub use thread::{become_realtime, lock_memory, pin_to_cpu};
+pub use thread::{become_ordinary, become_realtime, lock_memory, pin_to_cpu};

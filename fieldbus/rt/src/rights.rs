@@ -5,7 +5,8 @@ use std::io;
 
 use nix::sys::prctl::{get_pdeathsig, set_keepcaps, set_no_new_privs, set_pdeathsig};
 use nix::sys::resource::{setrlimit, Resource, RLIM_INFINITY};
-use nix::unistd::{geteuid, setgid, setgroups, setuid, Gid, Uid};
+use nix::sys::stat::{umask, Mode};
+use nix::unistd::{getegid, geteuid, setgid, setgroups, setuid, Gid, Uid};
 
 /// User and group without rights on every Linux (/proc/sys/kernel/overflowuid).
 const NOBODY: u32 = 65534;
@@ -67,6 +68,29 @@ pub fn give_up(stills: &[Still]) -> Vec<Kept> {
     kept
 }
 
+/// The user that [`give_up`] leaves: root's caller by sudo, else nobody; another user stays.
+pub fn heir() -> (u32, u32) {
+    if !geteuid().is_root() {
+        return (geteuid().as_raw(), getegid().as_raw());
+    }
+    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
+    let by_sudo = number("SUDO_UID").filter(|user| *user != 0).zip(number("SUDO_GID"));
+    by_sudo.unwrap_or((NOBODY, NOBODY))
+}
+
+/// The user that the process is now.
+pub fn user() -> u32 {
+    geteuid().as_raw()
+}
+
+/// Runs `make` so that nobody but the user may open what it creates. For a process of one thread: the mask is that of all.
+pub fn for_the_user_alone<T>(make: impl FnOnce() -> T) -> T {
+    let before = umask(Mode::from_bits_truncate(0o177));
+    let result = make();
+    umask(before);
+    result
+}
+
 /// From here on execve(2) adds no right to those of the calling thread and of threads that it starts, so that the
 /// bounding set does not matter.
 pub fn gain_no_more() -> nix::Result<()> {
@@ -78,9 +102,7 @@ fn become_unprivileged() -> nix::Result<()> {
     if !geteuid().is_root() {
         return Ok(());
     }
-    let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u32>().ok());
-    let by_sudo = number("SUDO_UID").filter(|user| *user != 0).zip(number("SUDO_GID"));
-    let (user, group) = by_sudo.unwrap_or((NOBODY, NOBODY));
+    let (user, group) = heir();
     set_keepcaps(true)?;
     // Another user's process is no longer told of its parent's end.
     let with_parent = get_pdeathsig()?;

@@ -21,6 +21,17 @@ pub fn become_realtime(priority: i32) -> io::Result<()> {
     }
 }
 
+/// Takes the calling thread out of every real-time policy: it waits for no turn of theirs.
+pub fn become_ordinary() -> io::Result<()> {
+    let parameter = libc::sched_param { sched_priority: 0 };
+    // SAFETY: `parameter` lives through the call, and the call only reads it.
+    if unsafe { libc::sched_setscheduler(THIS_THREAD, libc::SCHED_OTHER, &parameter) } == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// Binds the calling thread, and the threads it starts, to one processor.
 pub fn pin_to_cpu(cpu: usize) -> io::Result<()> {
     let mut set = CpuSet::new();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! SDO abort codes (ETG.1000.6 table 40).
 
+use super::{header, Service};
 use thiserror::Error;
 
 /// Why a service was refused.
@@ -55,4 +56,13 @@ pub enum Abort {
     /// Not in this state of the device.
     #[error("cannot be transferred in the present device state")]
     State = 0x0800_0022,
+}
+
+/// An SDO abort with any code: CoE header and SDO.
+pub fn message(index: u16, sub: u8, code: u32) -> Vec<u8> {
+    let [low, high] = index.to_le_bytes();
+    let mut bytes = header(Service::SdoRequest).to_vec();
+    bytes.extend([0x80, low, high, sub]);
+    bytes.extend(code.to_le_bytes());
+    bytes
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The SDO server: expedited, normal and segmented transfer, complete access, abort.
 
-use super::abort::Abort;
+use super::abort::{self, Abort};
 use super::object::{Dictionary, Written};
 use super::{header, Service};
 use crate::al::State;
@@ -104,11 +104,7 @@ impl Server {
         };
         let bytes = outcome.unwrap_or_else(|(index, sub, abort)| {
             self.transfer = Transfer::None;
-            let mut body = initiate(0x80, index, sub);
-            body.extend((abort as u32).to_le_bytes());
-            let mut bytes = header(Service::SdoRequest).to_vec();
-            bytes.extend(body);
-            bytes
+            abort::message(index, sub, abort as u32)
         });
         Answer { bytes, written }
     }

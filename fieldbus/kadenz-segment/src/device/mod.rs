@@ -163,6 +163,7 @@ impl Device {
                 self.esc.events.written &= !1;
             } else {
                 let has_mail = self.esc.events.written & 1 != 0 || self.esc.events.read & 2 != 0;
+                mailbox.release(now_ns);
                 mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());
                 if has_mail && mailbox.eoe.is_some() {
                     self.take_frames(now_ns);

@@ -4,6 +4,7 @@
 pub mod claim;
 pub mod facing;
 pub mod in_process;
+pub mod log;
 pub mod outbox;
 pub mod packet;
 pub mod replay;
@@ -38,7 +39,7 @@ pub enum Event {
         /// Since the segment began to serve.
         at: Duration,
     },
-    /// A cable of the segment has changed, or a frame was lost in one.
+    /// A cable of the segment has changed, a frame was lost in one, or a fault is at work.
     Segment(Happening),
 }
 

@@ -3,18 +3,21 @@
 
 use super::outbox::Outbox;
 use crate::error::SegmentError;
+use crate::happening::Happening;
 use crate::pcap::{Direction, Packet};
 use crate::segment::Segment;
 use crate::topology::End;
 use std::collections::HashMap;
 
 /// Counters of a replay.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// Frames from the master.
     pub sent: usize,
     /// Frames that came back, all equal to the recording's.
     pub returned: usize,
+    /// What happened to cables and what faults did, as the log of the run has it.
+    pub happenings: Vec<Happening>,
 }
 
 /// Feeds the recorded frames at their recorded times; a recording without any is an error, since it shows nothing. A
@@ -45,7 +48,7 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
         replayed.returned += 1;
         Ok(())
     };
-    let (mut outbox, mut sent) = (Outbox::default(), 0);
+    let (mut outbox, mut sent, mut happenings) = (Outbox::default(), 0, Vec::new());
     for packet in packets.iter().filter(|packet| packet.direction == Direction::In) {
         let mut bytes = packet.bytes.clone();
         let passed = segment.process_from(packet.end, &mut bytes, packet.time_ns);
@@ -53,6 +56,7 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
             compare(packet.number, passed.leaves, bytes)
         })?;
         segment.settle(packet.time_ns);
+        happenings.extend(segment.take_happenings());
         sent += 1;
     }
     while let Some(waiting) = outbox.take_due(u64::MAX) {
@@ -64,6 +68,6 @@ pub fn replay(segment: &mut Segment, packets: &[Packet]) -> Result<Replayed, Seg
     if sent == 0 {
         return Err(SegmentError::NothingToReplay);
     }
-    replayed.sent = sent;
+    (replayed.sent, replayed.happenings) = (sent, happenings);
     Ok(replayed)
 }

@@ -87,6 +87,7 @@ pub fn serve_since<W: Write>(
         let looked_ns = service.now_ns();
         service.pass_arrived(&mut buffers)?;
         service.let_devices_work(looked_ns)?;
+        service.segment.take_order(looked_ns);
         service.report_happenings(report);
         has_changed = PacketSocket::wait_any(sockets, service.time_to_next_event(end_ns))?;
     }
