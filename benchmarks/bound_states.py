@@ -7,7 +7,8 @@ table of docs/explanation/bound.md.
 
 A state is drawn from the seed and its number: a service with a bound and its parameters; threads
 that sleep, that wake with each tick and that wait for the processor; the sample that is tried, and
-the step from one arrival to the next. Each state runs on the simulated core from reset. The bound
+the step from one arrival to the next; of a core with caches also those that are empty at BEGIN.
+Each state runs on the simulated core from reset. The bound
 is that of a kernel with as many threads: `sleepers` and `threads` of its kernel.toml, and the
 state's on top; with a tick where one came between the sample's begin and the last mark. It is that
 of `kadenz bound`, for all functions that an arrival of the service interrupted in any state. Exit
@@ -61,6 +62,7 @@ ONE_ARRIVAL = 1 << 20  # cycles, longer than a sample
 SHOWN = 100  # states between two lines of progress
 NEAR = 20  # cycles in which a request that came before BEGIN may still wait
 SLEEP = "critical/sleep"
+EMPTY = ((), ("instructions",), ("data",), ("instructions", "data"))  # caches, drawn
 LANES = ("handler", "task")
 QUANTITIES = ("sleepers", "threads")  # of [bound] in kernel.toml
 HEADS = ("most", "nearest its bound", "ratio", "above")
@@ -79,17 +81,25 @@ class State(msgspec.Struct, frozen=True):
     ready: int = 0
     sample: int = 0
     step: int = 1
+    empty: tuple[str, ...] = ()  # caches, at each BEGIN
 
     def __str__(self) -> str:
         fields = [f"{name}={value}" for name, value in msgspec.structs.asdict(self).items()]
         params = [f"{name}={value}" for name, value in self.params.items()]
-        return " ".join([self.service, *params, *fields[2:]])
+        return " ".join(
+            [self.service, *params, *fields[2:-1], *map("--flush {}".format, self.empty)]
+        )
 
     @property
     def asked(self) -> Asked:
         """For the bench, and for the image."""
         held = {"sleepers": self.sleepers, "waking": self.waking, "ready": self.ready}
         return Asked(self.sample, self.step, state=tuple(held.items()))
+
+    @property
+    def flushed(self) -> list[str]:
+        """Arguments of the bench."""
+        return [word for cache in self.empty for word in ("--flush", cache)]
 
     @property
     def more(self) -> More:
@@ -134,6 +144,7 @@ class Core:
         if board.tier.rtl is None:
             sys.exit(f"{target}: no simulated core")
         self._tier, elf = board.tier.rtl, self.image.elf.path
+        self.flushes = rtl_core.core_file(self._tier.core).flushes
         self._command = [
             *(str(rtl_core.build(self._tier.core).program), "--cores", "1"),
             *(*machine_arguments(self._tier, {}), "--elf", str(elf)),
@@ -164,7 +175,7 @@ class Core:
             (folder / "plan").write_bytes(page)
             files = ["--plan", f"plan@{self._tier.plan_address:#x}", "--trace", "trace"]
             answer = subprocess.run(
-                [*self._command, *files, *asked.arguments("arrivals")],
+                [*self._command, *files, *asked.arguments("arrivals"), *state.flushed],
                 cwd=folder,
                 capture_output=True,
                 check=False,
@@ -306,8 +317,8 @@ def _params(bench: Bench) -> Iterator[dict[str, int | str]]:
         yield dict(zip(names, values, strict=True))
 
 
-def draw(seed: int, number: int, known: Sequence[Variant]) -> State:
-    """The state with this number."""
+def draw(seed: int, number: int, known: Sequence[Variant], *, flushes: bool) -> State:
+    """The state with this number. `flushes`: the core's caches can be emptied."""
     random = np.random.default_rng((seed, number))
     variant = known[int(random.integers(len(known)))]
     threads = [ROOM, ROOM, ROOM]
@@ -323,6 +334,7 @@ def draw(seed: int, number: int, known: Sequence[Variant]) -> State:
         ready=threads[2],
         sample=int(random.integers(SAMPLES)),
         step=round(np.exp(random.uniform(least, most))),
+        empty=EMPTY[int(random.integers(len(EMPTY)))] if flushes else (),
     )
 
 
@@ -482,7 +494,10 @@ def main() -> int:
     known, none = variants(core, benches, latencies, kept, asked.workers)
     if not known:
         sys.exit(f"{asked.service}: no service has a bound: {none}")
-    drawn = ((number, draw(asked.seed, number, known)) for number in range(asked.states))
+    drawn = (
+        (number, draw(asked.seed, number, known, flushes=core.flushes))
+        for number in range(asked.states)
+    )
     if not try_all(core, drawn, kept, asked.workers):
         print("stopped: the table has the states that were tried", file=sys.stderr)
     tried = [kept.states[number] for number in sorted(kept.states) if 0 <= number < asked.states]

@@ -107,6 +107,14 @@ struct kdz_model {
     struct kdz_cycles (*load)(const struct kdz_access *load);
     /* A store that happens, likewise. */
     struct kdz_cycles (*store)(const struct kdz_access *store);
+    /* Cycles of an instruction and of the way to the next one at most, whatever was before them and
+     * whatever the data cache has; lines of code are not among them. NULL: `translate` and `turn`
+     * decide alone. */
+    uint32_t (*most)(const struct kdz_code *code, const struct kdz_code *next);
+    uint32_t line_most; /* with `most`: cycles by which a line of code can be late, */
+    uint32_t load_most; /* cycles by which a load can be, in a line that is not there, */
+    uint32_t ahead;     /* bytes behind a jump that the core may have begun to fetch, */
+    uint32_t predicted; /* and behind one that decode takes: a direct jump, or a branch back */
     /* Whether it counts the lines of both caches (`misses` in model.toml): where it knows them
      * exactly. */
     bool counts_misses;

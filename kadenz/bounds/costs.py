@@ -13,45 +13,71 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kadenz import build_key, tools
+from kadenz.bounds.lines import Cache
 from kadenz.config import inventory
 from kadenz.errors import BuildFailed
 from kadenz.images.instructions import Instruction
 from kadenz.targets import timing_model
 
 _FLAGS = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror"]
+_LINES_OF_JUMP = 3  # one that was begun ahead, and two of an instruction that crosses a border
 _PROGRAM = "costs"  # a folder of instruments/models, too
 
 Step = tuple[Instruction, Instruction]
 
 
 class Costs:
-    """What steps cost under a model: an instruction, and the way to the next one."""
+    """What steps cost under a model: an instruction, and the way to the next one. `cache`: of the
+    instructions, whose lines are apart; None for a core without one."""
 
     def __init__(self, model: str, vectors: int) -> None:
         """`vectors`: the address of the first trap vector. BuildFailed, ToolMissing without a
         compiler."""
         self._program, self._vectors = _build(model), vectors
         self._known: dict[Step, int] = {}
+        cache = Cache(*map(int, self._answer("").split()))
+        self.cache = cache if cache.line_late else None
 
     def of(self, steps: Sequence[Step]) -> list[int]:
         """Cycles of each step."""
         new = list(dict.fromkeys(step for step in steps if step not in self._known))
         if new:
             text = "\n".join(" ".join(map(_shown, step)) for step in new)
-            answer = subprocess.run(
-                [str(self._program), f"{self._vectors:x}"],
-                input=text,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            self._known |= zip(new, map(int, answer.stdout.split()), strict=True)
+            _, *answers = self._answer(text).splitlines()
+            self._known |= zip(new, map(int, answers), strict=True)
         return [self._known[step] for step in steps]
 
     def most(self, instruction: Instruction) -> int:
-        """Of an instruction and the longest way from it: to one that crosses a border of words."""
+        """Of an instruction and the longest way from it: to one that crosses a border of words, and
+        of lines, behind a line that the core had begun to fetch."""
         crossing = Instruction(0x2, 4, "nop", "other", "", None, 0x13)
-        return self.of([(instruction, crossing)])[0]
+        lines = _LINES_OF_JUMP if instruction.flow else 1
+        return self.of([(instruction, crossing)])[0] + lines * self.line
+
+    def alone(self, instruction: Instruction) -> int:
+        """Of an instruction that the core goes on behind."""
+        behind = Instruction(instruction.follows, 2, "c.nop", "other", "", None, 0x1)
+        return self.of([(instruction, behind)])[0]
+
+    @property
+    def load(self) -> int:
+        """Cycles by which a load is late at most, if its line is not there."""
+        return self.cache.load_late if self.cache is not None else 0
+
+    @property
+    def line(self) -> int:
+        """Cycles by which a line of code is late, at most."""
+        return self.cache.line_late if self.cache is not None else 0
+
+    def _answer(self, text: str) -> str:
+        answer = subprocess.run(
+            [str(self._program), f"{self._vectors:x}"],
+            input=text,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return answer.stdout
 
 
 def _shown(instruction: Instruction) -> str:

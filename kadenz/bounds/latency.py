@@ -153,7 +153,7 @@ class _Service:
         served = self._masked(request, tick=tick).then(
             "the interrupt", sections.exception(SOFTWARE)
         )
-        locked = max(map(self._locked, self._roots), default=Section())
+        locked = max((self._locked(root, tick=tick) for root in self._roots), default=Section())
         if locked.cycles:
             locked = locked.then("the interrupt", sections.exception(SOFTWARE, locked=True))
             locked = locked.then("the switch", sections.switched)
@@ -174,8 +174,12 @@ class _Service:
             sections.append(Section().then("the tick", timer))
         return max(sections, default=Section())
 
-    def _locked(self, root: Unfolded) -> Section:
-        """The longest section in which no thread is preempted, to the switch at its end."""
+    def _locked(self, root: Unfolded, *, tick: bool) -> Section:
+        """The longest section in which no thread is preempted, to the switch at its end. It is
+        interrupted by the arrival, and by a tick."""
         return self._sections.through(
-            root, lambda node: node.masked or node.locked or node.owed, to_switch=True
+            root,
+            lambda node: node.masked or node.locked or node.owed,
+            to_switch=True,
+            interruptions=1 + tick,
         )

@@ -3,13 +3,14 @@
 
 Source of the method: Li and Malik, “Performance analysis of embedded software using implicit path
 enumeration”, DAC 1995. A way is a flow of one unit; each loop has at most N rounds for each entry.
-HiGHS solves it, through scipy.
+Some costs are not paid with each use of an edge, but a few times on the whole way. HiGHS solves it,
+through scipy.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -28,10 +29,20 @@ class Unbounded(Exception):
 
 @dataclass(frozen=True)
 class Longest(Generic[N]):
-    """The cost of the longest way, and how often it uses each edge."""
+    """The cost of the longest way, how often it uses each edge, and what of the cost is shared."""
 
     cost: int
     edges: Mapping[tuple[N, N], int]
+    shared: int = 0
+
+
+@dataclass(frozen=True)
+class Shared(Generic[N]):
+    """A cost that some edges share: each use of one of them pays it, `most` times on a way."""
+
+    cost: int
+    most: int
+    edges: Collection[tuple[N, N]]
 
 
 @dataclass(frozen=True)
@@ -43,10 +54,15 @@ class Loop(Generic[N]):
 
 
 def longest(
-    costs: Mapping[tuple[N, N], int], start: N, end: N, rounds: Callable[[Loop[N]], int | None]
+    costs: Mapping[tuple[N, N], int],
+    start: N,
+    end: N,
+    rounds: Callable[[Loop[N]], int | None],
+    shared: Sequence[Shared[N]] = (),
 ) -> Longest[N] | None:
     """The longest way from `start` to `end` over edges with costs of 0 or more; None if there is
-    none. `rounds` gives how often the first node of a loop is executed for an entry.
+    none. `rounds` gives how often the first node of a loop is executed for an entry. `shared`:
+    costs besides those of the edges.
 
     Raises Unbounded for a loop without such a number, and for one with several entries.
     """
@@ -72,20 +88,31 @@ def longest(
                 entries.append((len(low), column, 1 if origin in loop.nodes else -(most - 1)))
         low.append(-np.inf)
         high.append(0)
+    columns_of = {edge: column for column, edge in enumerate(edges)}
+    for column, each in enumerate(shared, len(edges)):  # as often as its edges at most
+        entries.append((len(low), column, 1))
+        entries += [(len(low), columns_of[edge], -1) for edge in each.edges if edge in columns_of]
+        low.append(-np.inf)
+        high.append(0)
+    count = len(edges) + len(shared)
     rows, columns, values = np.array(entries).T
     answer = milp(
-        -np.array([costs[edge] for edge in edges], float),
+        -np.array([*(costs[edge] for edge in edges), *(each.cost for each in shared)], float),
         constraints=LinearConstraint(
-            coo_array((values, (rows, columns)), (len(low), len(edges))).tocsc(), low, high
+            coo_array((values, (rows, columns)), (len(low), count)).tocsc(), low, high
         ),
-        integrality=np.ones(len(edges), int),
-        bounds=Bounds(0, np.inf),
+        integrality=np.ones(count, int),
+        bounds=Bounds(0, np.array([*(np.inf for _ in edges), *(each.most for each in shared)])),
     )
     if answer.x is None:
         raise Unbounded(start, f"the solver has no answer: {answer.message}")
     counts = np.rint(answer.x).astype(int).tolist()
-    used = {edge: count for edge, count in zip(edges, counts, strict=True) if count}
-    return Longest(sum(costs[edge] * count for edge, count in used.items()), used)
+    used = {edge: count for edge, count in zip(edges, counts, strict=False) if count}
+    common = sum(
+        each.cost * count for each, count in zip(shared, counts[len(edges) :], strict=True)
+    )
+    cost = sum(costs[edge] * count for edge, count in used.items()) + common
+    return Longest(cost, used, common)
 
 
 def loops(edges: Iterable[tuple[N, N]]) -> list[Loop[N]]:
@@ -104,6 +131,28 @@ def loops(edges: Iterable[tuple[N, N]]) -> list[Loop[N]]:
             within = [edge for edge in inside if {*edge} <= nodes and edge[1] != header]
             remaining.append(within)
     return result
+
+
+def together(edges: Collection[tuple[N, N]], ends: Collection[N]) -> list[list[tuple[N, N]]]:
+    """The edges in parts that have no node in common but the `ends`: a way uses one part."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    number: dict[N, int] = {}
+    pairs = []
+    for edge in edges:
+        inner = [number.setdefault(node, len(number)) for node in edge if node not in ends]
+        pairs.append((inner[0], inner[-1]) if inner else (0, 0))
+    if not number:
+        return [list(edges)]
+    rows, columns = np.array(pairs).T
+    shape = (len(number), len(number))
+    graph = coo_matrix((np.ones(len(pairs)), (rows, columns)), shape).tocsr()
+    _, labels = connected_components(graph, directed=False)
+    parts: dict[int, list[tuple[N, N]]] = defaultdict(list)
+    for edge, (row, _) in zip(edges, pairs, strict=True):
+        parts[int(labels[row])].append(edge)
+    return list(parts.values())
 
 
 def _between(costs: Mapping[tuple[N, N], int], start: N, end: N) -> list[tuple[N, N]]:

@@ -10,7 +10,9 @@ from functools import cached_property
 
 from kadenz.bounds.costs import Costs
 from kadenz.bounds.layout import Layout
-from kadenz.bounds.longest import Loop, Unbounded, longest
+from kadenz.bounds.lines import Fetched, Lines, kept
+from kadenz.bounds.loads import Loads
+from kadenz.bounds.longest import Loop, Shared, Unbounded, longest, together
 from kadenz.bounds.premises import Premises
 from kadenz.bounds.unfolding import Node, Unfolded
 from kadenz.config.kernel import ALL
@@ -26,6 +28,7 @@ _START, _END = Node((), -1, False, False), Node((), -2, False, False)
 _FAULTS = ("kdz_fault", "kdz_riscv_exception")  # after them nothing is measured
 _ECALL = 0x73
 _FAR = 1 << 40  # cycles, longer than any way
+_INTERRUPTIONS = 2  # of a way with interrupts on, at most: the arrival, and a tick
 
 Way = tuple[Node, Node]
 
@@ -59,6 +62,8 @@ class Sections:
     def __init__(self, code: Code, layout: Layout, costs: Costs, premises: Premises) -> None:
         self.code, self.layout = code, layout
         self._costs, self._facts, self._at_most = costs, premises.facts, premises.at_most
+        self._in_flight = premises.model.file.in_flight
+        self._lines = None if costs.cache is None else Lines(code, costs.cache)
         # No way depends on a quantity.
         self._traps: dict[tuple[int, bool], Unfolded] = {}
         self._functions: dict[tuple[int, frozenset[int]], Unfolded] = {}
@@ -155,13 +160,15 @@ class Sections:
         holds: Callable[[Node], bool],
         *,
         to_switch: bool = False,
+        interruptions: int = _INTERRUPTIONS,
     ) -> Section:
         """The longest way through the nodes for which a condition holds, to the end of it.
 
         A switch of threads also ends it; the exception and what the other thread had left of such a
         section are part of it. `to_switch`: the switch is the only end, and its exception is not
         part of it. While the scheduler is locked, an exception comes back to the thread. Refused
-        for a way over a call that was passed.
+        for a way over a call that was passed. `interruptions`: how many come while interrupts are
+        on.
         """
         ways = self._ways(unfolded)
         switches = {node for node in unfolded.traps if holds(node) and not node.locked}
@@ -181,7 +188,7 @@ class Sections:
         for a, b in costs:
             if a in unfolded.passed and holds(a):
                 costs[a, b] = _FAR
-        section = self._longest(costs)
+        section = self._longest(costs, interruptions=interruptions)
         if section.cycles >= _FAR:
             raise Refused(f"{section.begin}: a call that cannot be followed, before an owed switch")
         return section
@@ -196,12 +203,14 @@ class Sections:
         if vector is None:
             raise Refused("the image has no code at its trap vector")
         call = Instruction(0, 4, "ecall", "other", "trap", None, _ECALL)
-        return self._costs.of([(call, vector)])[0]
+        return self._costs.of([(call, vector)])[0] + self._costs.line
 
     def exception(self, cause: int, *, locked: bool = False) -> int:
         """From the vector to the return, in cycles."""
         trap = self.trap(cause, locked=locked)
-        return self._whole(trap, "the handler of an exception has no end")
+        # What it returns to may load a line again.
+        whole = self._whole(trap, "the handler of an exception has no end")
+        return whole + self._costs.load
 
     @cached_property
     def switched(self) -> int:
@@ -282,10 +291,13 @@ class Sections:
         return self._longest(costs).cycles
 
     def reaction(self, functions: Collection[Function]) -> int:
-        """The longest instruction of functions, with the way from it."""
+        """The longest instruction of functions, with the way from it, behind as many others as the
+        core executes at once."""
         addresses = (a for function in functions for a in range(function.start, function.end, 2))
-        known = (self.code.instruction(address) for address in addresses)
-        return max((self._costs.most(each) for each in known if each is not None), default=0)
+        known = [self.code.instruction(address) for address in addresses]
+        each = [instruction for instruction in known if instruction is not None]
+        before = (self._in_flight - 1) * max(map(self._costs.alone, each), default=0)
+        return before + max(map(self._costs.most, each), default=0)
 
     @cached_property
     def _calls(self) -> dict[int, list[int]]:
@@ -320,10 +332,13 @@ class Sections:
         steps = [(unfolded.instruction(a), unfolded.instruction(b)) for a, b in ways]
         return dict(zip(ways, self._costs.of(steps), strict=True))
 
-    def _longest(self, costs: Mapping[Way, int], none: str = "") -> Section:
+    def _longest(
+        self, costs: Mapping[Way, int], none: str = "", *, interruptions: int = _INTERRUPTIONS
+    ) -> Section:
         """`none`: why there is no bound where there is no way; \"\": it is 0 there."""
+        costs, shared = self._with_caches(costs, interruptions)
         try:
-            way = longest(costs, _START, _END, self._rounds)
+            way = longest(costs, _START, _END, self._rounds, shared)
         except Unbounded as unbounded:
             assert isinstance(unbounded.node, Node)
             raise Refused(f"{self.place(unbounded.node)}: {unbounded.why}") from None
@@ -334,9 +349,62 @@ class Sections:
         for (a, b), times in (way.edges if way else {}).items():
             if a == _START:
                 begin = self.place(b)
+                parts[self._name(b)] += costs[a, b] * times
             else:
                 parts[self._name(a)] += costs[a, b] * times
+        if way and way.shared:
+            parts["lines of code"] += way.shared
         return Section(way.cost if way else 0, begin, parts)
+
+    def _with_caches(
+        self, costs: Mapping[Way, int], interruptions: int
+    ) -> tuple[dict[Way, int], list[Shared[Node]]]:
+        """With the lines of code that ways fetch: each time, or once for those that nothing
+        displaces but an interruption. An exception on a way may displace all. Loads whose line is
+        there take less."""
+        if self._lines is None:
+            return dict(costs), []
+        cache, shared, costs = self._lines.cache, [], dict(costs)
+        for ways in together(costs, (_START, _END)):
+            fetched = {way: self._fetched(*way) for way in ways if way[1] != _END}
+            inside = [(a, b) for a, b in fetched if a != _START]
+            trapped = any(self._traps_at(a) for a, _ in inside)
+            stay = set() if trapped else kept(fetched, cache)
+            edges: dict[int, list[Way]] = {}
+            for way, lines in fetched.items():
+                late = len(lines.entered - stay) + bool(lines.ahead - stay)
+                costs[way] += late * cache.line_late
+                for line in lines.all & stay:
+                    edges.setdefault(line, []).append(way)
+            masked = all(a.masked and b.masked for a, b in inside)
+            most = 1 if masked else 1 + interruptions
+            shared += [Shared(cache.line_late, most, lines) for lines in edges.values()]
+            loads = Loads(fetched, self._code_at, cache)
+            for way in ways:
+                if loads.hits(way[0]):
+                    costs[way] -= cache.load_late
+        return costs, shared
+
+    def _code_at(self, node: Node) -> Instruction | None:
+        return self.code.instruction(node.address)
+
+    def _traps_at(self, node: Node) -> bool:
+        code = self._code_at(node)
+        return code is not None and code.flow == "trap"
+
+    def _fetched(self, a: Node, b: Node) -> Fetched:
+        """The lines of a way; of the first instruction at its begin."""
+        assert self._lines is not None
+        second = self._instruction(b)
+        if a == _START:
+            return Fetched(self._lines.of(second), frozenset())
+        return self._lines.step(self._instruction(a), second)
+
+    def _instruction(self, node: Node) -> Instruction:
+        instruction = self.code.instruction(node.address)
+        if instruction is None:
+            raise Refused(f"{self.place(node)}: the image has no code there")
+        return instruction
 
     def _rounds(self, loop: Loop[Node]) -> int | None:
         """How often a loop begins a round. An entry for the loop that calls a function is before

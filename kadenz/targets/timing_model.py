@@ -31,10 +31,12 @@ class ModelFile(FileModel, kw_only=True, frozen=True):
     title: str  # "Ibex, default configuration"
     checked: str  # against what, with which result
     misses: bool = False  # it counts the lines that both caches fetch
-    # Of a model in which an instruction and the way to the next one alone decide the cost: cycles
-    # from an interrupt's request to its vector, at most, with interrupts on, apart from the
-    # instruction that is executed. 0: another model; it gives no bounds.
+    # Of a model in which an instruction and the way to the next one alone decide the cost, or that
+    # says the most (model.h): cycles from an interrupt's request to its vector, at most, with
+    # interrupts on, apart from the instructions that are executed. 0: another model; it gives no
+    # bounds.
     entry: int = 0
+    in_flight: int = 1  # instructions that the core executes at once, before it takes the interrupt
     parameter: dict[str, Parameter] = msgspec.field(default_factory=dict)
 
 

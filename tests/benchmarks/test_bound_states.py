@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from benchmarks.bound_states import (
+    EMPTY,
     ROOM,
     Judged,
     Kept,
@@ -71,10 +72,19 @@ def test_a_lane_without_a_bound_says_why() -> None:
 
 def test_a_number_is_one_state_that_has_room() -> None:
     known = [Variant(SERVICE, {"waiter": 1}, USUAL, ready) for ready in (False, True)]
-    states = [draw(1, number, known) for number in range(200)]
-    assert states == [draw(1, number, known) for number in range(200)]
+    states = [draw(1, number, known, flushes=False) for number in range(200)]
+    assert states == [draw(1, number, known, flushes=False) for number in range(200)]
     assert max(s.sleepers + s.waking + s.ready for s in states) == ROOM
-    assert not any(draw(1, number, known[:1]).ready for number in range(50))
+    assert not any(draw(1, number, known[:1], flushes=False).ready for number in range(50))
+
+
+def test_caches_are_empty_in_some_states_of_a_core_that_has_some() -> None:
+    known = [Variant(SERVICE, {}, USUAL, False)]
+    states = [draw(1, number, known, flushes=True) for number in range(50)]
+    assert {state.empty for state in states} == set(EMPTY)
+    (both,) = {tuple(state.flushed) for state in states if len(state.empty) == len(EMPTY[-1])}
+    assert both == ("--flush", "instructions", "--flush", "data")
+    assert not any(draw(1, number, known, flushes=False).empty for number in range(50))
 
 
 def test_states_are_kept_for_one_image_and_seed(tmp_path: Path) -> None:

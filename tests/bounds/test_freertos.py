@@ -271,7 +271,7 @@ def test_an_arrival_above_its_bound_is_an_error(
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--target", "freertos/vexriscv@rtl"), "no timing model gives bounds for this core"),
+        (("--target", "freertos/ibex2@rtl"), "no timing model gives bounds for this core"),
         (("--target", "freertos/ibex@emulated"), "no timing model gives bounds for this core"),
         (("--target", "rtic/ibex@rtl"), "nothing is declared about the loops of this kernel"),
         (("--target", IBEX, "--at-most", "thread=4"), "no quantity `thread` bounds a loop"),

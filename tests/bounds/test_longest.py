@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kadenz.bounds.longest import Unbounded, longest, loops
+from kadenz.bounds.longest import Shared, Unbounded, longest, loops, together
 
 Costs = dict[tuple[str, str], int]
 
@@ -38,6 +38,25 @@ def test_a_loop_begins_its_rounds_for_an_entry(rounds: int, expected: int) -> No
         ("out", "end"): 100,
     }
     assert cost(costs, {"head": rounds}) == expected
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1, 30), (2, 50), (9, 70)])
+def test_a_shared_cost_is_paid_as_often_as_it_says(most: int, expected: int) -> None:
+    """Three rounds use its edge three times; another edge of its own is on no way."""
+    costs = {("start", "a"): 1, ("a", "b"): 2, ("b", "a"): 1, ("b", "end"): 1}
+    shared = [Shared(20, most, [("a", "b")]), Shared(100, 1, [("c", "d")])]
+    way = longest(costs, "start", "end", lambda loop: 3, shared)
+    assert way is not None
+    assert (way.cost, way.shared) == (expected, 20 * min(most, 3))
+
+
+def test_parts_that_only_the_ends_join_are_apart() -> None:
+    edges = [("start", "a"), ("a", "b"), ("start", "c"), ("c", "end"), ("b", "end")]
+    parts = together(edges, ("start", "end"))
+    assert sorted(map(sorted, parts)) == [
+        [("a", "b"), ("b", "end"), ("start", "a")],
+        [("c", "end"), ("start", "c")],
+    ]
 
 
 def test_a_loop_of_no_rounds_is_not_entered() -> None:

@@ -8,7 +8,6 @@
 /* In QEMU's machine `virt` memory is where this core has its devices, and devices below. */
 #define MEMORY 0x80000000u
 
-#define FILL 12u    /* cycles of a load whose line is not there: 8 words, and the load again */
 #define UNCACHED 2u /* cycles that a load waits for a device */
 #define COLLISION                                                                                  \
     2u /* a load is executed again if the store is at most this number of cycles ahead */

@@ -9,6 +9,7 @@
 
 #define LINE 32u
 #define SETS 128u
+#define FILL 12u /* cycles of a load whose line is not there: 8 words, and the load again */
 
 /* Whether the line of an address was there; it is now. */
 bool kdz_vexriscv_fetch(uint64_t address);

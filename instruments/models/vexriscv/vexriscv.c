@@ -6,29 +6,11 @@
  */
 #include "caches.h"
 #include "in_order.h"
+#include "pipeline.h"
 
 #include <string.h>
 
 static const struct kdz_parameter none[] = {{NULL, NULL}};
-
-/* Cycles until a result can be used, beyond the next cycle. */
-#define FROM_MEMORY 1u    /* of a shift, a division, a CSR */
-#define FROM_WRITEBACK 2u /* of a load, a multiplication */
-
-#define DIVISION 33u    /* cycles in the memory stage beyond the first */
-#define CSR_GAP 3u      /* a CSR is accessed when the instruction before has left the pipeline */
-#define PREDICTED 1u    /* cycles lost to a jump from decode */
-#define CORRECTED 3u    /* and from the memory stage */
-#define CALL 6u         /* of the kernel: flushes the pipeline */
-#define INTERRUPT 6u    /* the same, of an instruction that is executed later */
-#define DELIVERY 6u     /* from a store to a device until it interrupts */
-#define RETURN 5u       /* mret */
-#define AGAIN 5u        /* a load that is executed again */
-#define FLUSH 72u       /* fence.i: each line of the instruction cache is invalidated */
-#define LINE_FETCH 11u  /* cycles of a line: 8 words, and the way to memory and back */
-#define AHEAD_FETCH 10u /* the same, of a line that a jump leaves behind */
-#define LOOKED_AT 3u    /* instructions behind a jump that the core begins to fetch */
-#define DEPTH 4u        /* instructions from decode to the end of the pipeline */
 
 /* The note of a block. */
 #define CROSSES 1u      /* its first instruction crosses a border of words */
@@ -44,29 +26,6 @@ static const struct kdz_parameter none[] = {{NULL, NULL}};
 #define DISTANCE 49u
 #define FARTHEST (1 << 14) /* lines, half a megabyte: farther ones are left out */
 
-static bool accesses_csr(const struct kdz_riscv_code *code)
-{
-    return code->kind == KDZ_RISCV_CSR_READ || code->kind == KDZ_RISCV_CSR_WRITE;
-}
-
-static uint32_t latency(enum kdz_riscv kind)
-{
-    switch (kind) {
-    case KDZ_RISCV_LOAD:
-    case KDZ_RISCV_ATOMIC:
-    case KDZ_RISCV_MUL:
-    case KDZ_RISCV_MULH:
-        return FROM_WRITEBACK;
-    case KDZ_RISCV_SHIFT:
-    case KDZ_RISCV_DIV:
-    case KDZ_RISCV_CSR_READ:
-    case KDZ_RISCV_CSR_WRITE:
-        return FROM_MEMORY;
-    default:
-        return 0;
-    }
-}
-
 /* The cycles of an instruction. The wait of a CSR at the begin of a block depends on the way there.
  */
 static uint32_t pass(struct kdz_order *order, const struct kdz_riscv_code *code, bool first)
@@ -75,10 +34,10 @@ static uint32_t pass(struct kdz_order *order, const struct kdz_riscv_code *code,
 
     if (code->kind == KDZ_RISCV_DIV) {
         extra = DIVISION;
-    } else if (accesses_csr(code) && !first && waited + 1u < CSR_GAP) {
+    } else if (kdz_vexriscv_accesses_csr(code) && !first && waited + 1u < CSR_GAP) {
         extra = CSR_GAP - 1u - waited;
     }
-    kdz_order_pass(order, code, waited + extra + 1u, latency(code->kind));
+    kdz_order_pass(order, code, waited + extra + 1u, kdz_vexriscv_latency(code->kind));
     return waited + extra + 1u;
 }
 
@@ -174,7 +133,7 @@ struct stall {
 
 static struct stall stall_of(const struct kdz_riscv_code *code, uint32_t waited, uint32_t cycles)
 {
-    if (accesses_csr(code)) {
+    if (kdz_vexriscv_accesses_csr(code)) {
         return (struct stall){cycles - 1u, 1};
     }
     return code->kind == KDZ_RISCV_DIV ? (struct stall){DIVISION, 2} : (struct stall){waited, 0};
@@ -202,7 +161,7 @@ static void begin(struct kdz_stretch *block, const struct kdz_code *first)
 
     block->note = kdz_riscv_crosses(block->first, first[0].bytes) ? CROSSES : 0u;
     block->note |= kdz_order_reads(&one, 0);
-    if (accesses_csr(&one)) {
+    if (kdz_vexriscv_accesses_csr(&one)) {
         block->note |= READS_CSR;
         block->watched_begin = true;
     }
@@ -388,5 +347,10 @@ const struct kdz_model kdz_model = {
     .sets = SETS,
     .fetch = fetch,
     .load = kdz_vexriscv_load,
+    .most = kdz_vexriscv_most,
+    .line_most = LINE_FETCH,
+    .load_most = FILL,
+    .ahead = BEGUN,
+    .predicted = BEGUN_BY_DECODE,
     .counts_misses = true,
 };

@@ -73,9 +73,18 @@ class VexRiscv final : public Core
                inside.execute_CsrPlugin_wfiWake == 0;
     }
 
+    /* Of the oldest instruction in the pipeline: a jump may leave a younger one behind. */
     std::uint32_t pc() const override
     {
-        return core_.VexRiscv->decode_to_execute_PC;
+        const auto &inside = *core_.VexRiscv;
+        if (inside.writeBack_arbitration_isValid != 0) {
+            return inside.lastStagePc;
+        }
+        if (inside.memory_arbitration_isValid != 0) {
+            return inside.execute_to_memory_PC;
+        }
+        return inside.execute_arbitration_isValid != 0 ? inside.decode_to_execute_PC
+                                                       : inside.IBusCachedPlugin_decodePc_pcReg;
     }
 
     bool interrupts_on() const override
