@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What an instruction of VexRiscv takes at most, in any pipeline: each hazard happens. A stall only
- * delays what is behind it (docs/decisions/0100-a-bound-of-a-core-with-caches.md).
+ * delays what is behind it (docs/decisions/0099-a-bound-of-a-core-with-caches.md).
  */
 #include "caches.h"
 #include "pipeline.h"
