@@ -244,6 +244,8 @@ class Boots:
                 "guest-not-settled",
                 "the kernel was still busy with work of its boot when the measurement began",
             )
+        for error in target.kernel_errors:
+            self._warn("guest-kernel-error", f"the guest's kernel reported: {error}")
         for glob in target.without_thread:
             self._warn(
                 "tuning-without-thread",

@@ -40,6 +40,7 @@ LOADS = {
 }
 # Of kernels/linux/guest/modules, which loads need.
 _LOAD_MODULES = dict.fromkeys(("io", "paging"), ("configfs", "null_blk"))
+_KERNEL_ERRORS = 8  # different ones, of which a run warns
 _POWER_OFF_S = 60.0  # after the last frame, for the loads' rates and the end
 _LINES = 30  # of its console, shown in an error
 _LINE_LENGTH = 400
@@ -48,6 +49,16 @@ _LOAD = re.compile(r"^kadenz-load: (\w+) (\w+) (\d{1,19}) (\d{1,19})\s*$", re.MU
 _WITHOUT = re.compile(r"^kadenz-init: threads (\S+): 0 set", re.MULTILINE)
 _OUR_MESSAGES = re.compile(r"^kadenz-.*$", re.MULTILINE)
 NOT_SETTLED = "kadenz-init: not settled"  # kernels/linux/guest/init.c
+# What Linux says of itself at the level of errors, which `quiet` leaves on the console: an
+# interrupt that no driver served (kernel/irq/spurious.c), a processor or thread that does not get
+# on (kernel/rcu/tree_stall.h, kernel/watchdog.c, kernel/hung_task.c), memory or swap that is full
+# (mm/oom_kill.c).
+_KERNEL_ERROR = re.compile(
+    r"^(?:\[ *\d+\.\d+\] )?(irq \d+: nobody cared|rcu: INFO: \S+ .*stall.*|watchdog: .*lockup.*"
+    r"|INFO: task \S+ blocked for more than \d+ seconds|(?:Memory cgroup o|O)ut of memory: Killed"
+    r" process \d+ \(.*?\))",
+    re.MULTILINE,
+)
 _PANIC = re.compile(r"Kernel panic - not syncing: (.*)")
 _FAILED = re.compile(r"kadenz-init: failed: (.*)")
 _KILLED = re.compile(r"kadenz-init: the suite was ended by (signal \d+)")
@@ -118,6 +129,7 @@ class GuestTarget(QemuProcess):
         self.console = ""  # once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
         self.without_thread: list[str] = []  # globs that match no thread of its kernel; once closed
+        self.kernel_errors: list[str] = []  # what its kernel said of itself, each once; once closed
         # Of the program's card, once it is closed; or why there are none.
         self.departures: tap.Departures | None = None
         self.damage = tap.TapDamaged("the guest did not end by itself", remedy=tap.REMEDY)
@@ -167,6 +179,7 @@ class GuestTarget(QemuProcess):
         self.console = self._read_console()
         self.loads = [_entry(*groups) for groups in _LOAD.findall(self.console)]
         self.without_thread = _WITHOUT.findall(self.console)
+        self.kernel_errors = kernel_errors(self.console)
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
         if not well or self._has_warnings():
             self.withdraw()
@@ -234,7 +247,8 @@ class GuestTarget(QemuProcess):
         """Whether the lab will warn of this boot."""
         unverified = not all(load.verified for load in self.loads)
         missing = set(self._load.split("+")) - {"", *(load.name for load in self.loads)}
-        return bool(NOT_SETTLED in self.console or self.without_thread or unverified or missing)
+        said = self.without_thread or self.kernel_errors
+        return bool(NOT_SETTLED in self.console or said or unverified or missing)
 
     def _parameters(self) -> str:
         """The kernel's command line: fixed addresses, end on panic, settings for init."""
@@ -269,6 +283,12 @@ class GuestTarget(QemuProcess):
     def _last_lines(self) -> str:
         lines = self._read_console().splitlines()[-_LINES:]
         return "\n".join(line[:_LINE_LENGTH] for line in lines)
+
+
+def kernel_errors(console: str) -> list[str]:
+    """What a kernel reports of interrupts, stalls and memory: the first sentences, each once."""
+    lines = (match[1][:_LINE_LENGTH].strip() for match in _KERNEL_ERROR.finditer(console))
+    return list(dict.fromkeys(lines))[:_KERNEL_ERRORS]
 
 
 def _entry(name: str, unit: str, done: str, time_ns: str) -> LoadEntry:

@@ -14,6 +14,7 @@ from typing import ClassVar
 from kadenz.config.board import GuestTier
 from kadenz.config.kernel import GuestKernels
 from kadenz.errors import ToolMissing, UsageError
+from kadenz.regular_files import read_regular
 from kadenz.targets.kernel_image import REMEDY as IMAGES
 from kadenz.targets.kernel_image import KernelImage, lacks_program
 from kadenz.targets.kernel_settings import KernelSettings, settings_of
@@ -26,6 +27,8 @@ REMEDY = (
 )
 _DIGITS = 8  # of a SHA-256, to tell two kernels of one version apart in a name
 _VALUE_DIGITS = 16  # and in a condition; build.kernel_source has the whole
+_MODULE_BYTES = 256 << 20
+_BUILT_FOR = re.compile(rb"\0vermagic=([!-~]{1,200}) ")  # of a module's section .modinfo
 _BESIDE = re.compile(r"\.|config|System\.map|initrd|initramfs|sha256sums", re.IGNORECASE)
 
 
@@ -56,6 +59,23 @@ class GuestKernel:
     def loaded(self, names: Sequence[str]) -> tuple[str, ...]:
         """The modules among `names` that a guest has to load."""
         return tuple(names)
+
+    def checked(self, module: Path) -> Path:
+        """The module's file. UsageError if it says that it was built for another kernel."""
+        try:
+            says = _BUILT_FOR.search(b"\0" + read_regular(module, limit=_MODULE_BYTES))
+        except OSError as error:
+            raise UsageError(
+                f"{module}: {error.strerror or error}",
+                remedy="Put the kernel's own module there, and let it be read",
+            ) from None
+        release = says[1].decode("ascii") if says is not None else self.release
+        if release != self.release:
+            raise UsageError(
+                f"{module}: built for Linux {release}, and {self.image} is {self.release}",
+                remedy="Copy the module of this kernel's own build there",
+            )
+        return module
 
     def module_files(self, names: Sequence[str]) -> list[Path]:
         """The files of its modules. ToolMissing if the cache lacks one."""
@@ -93,8 +113,8 @@ class GivenKernel(GuestKernel):
         return tuple(name for name in names if name not in self.built_in)
 
     def module_files(self, names: Sequence[str]) -> list[Path]:
-        """The files of its modules, beside it. UsageError if one is missing."""
-        return [self._module_file(name) for name in self.loaded(names)]
+        """The files of its modules, beside it. UsageError if one is missing or not its own."""
+        return [self.checked(self._module_file(name)) for name in self.loaded(names)]
 
     def _module_file(self, name: str) -> Path:
         beside = self.modules / f"{name}.ko"

@@ -20,7 +20,7 @@ from kadenz.config import inventory
 from kadenz.errors import TargetFailed
 from kadenz.images.cpio import File, archive
 from kadenz.lab.boot import Execution, run_plan
-from kadenz.targets.guest import GuestTarget
+from kadenz.targets.guest import GuestTarget, kernel_errors
 from kadenz.wire.records import Assembler, NoRecords
 from tests.guest.conftest import Machine, machine
 from tests.waiting import wait_for
@@ -85,6 +85,46 @@ def test_a_suite_that_does_not_start_is_reported(guest: Machine) -> None:
     broken = archive({"suite": File(b"not a program", 0o755)})
     told = end_of(guest.target(guest.initrd() + PLAN + broken))
     assert "/suite does not start" in f"{told.message} {told.detail}"
+
+
+def test_what_the_kernel_says_of_its_interrupts_and_its_memory_is_known(
+    guest: Machine, tmp_path: Path
+) -> None:
+    """A child that takes all memory; and the sentence of an interrupt, through Linux's own log."""
+    source = tmp_path / "greedy.c"
+    source.write_text(
+        "#include <fcntl.h>\n#include <stdlib.h>\n#include <string.h>\n#include <sys/wait.h>\n"
+        "#include <unistd.h>\n"
+        "int main(void)\n{\n"
+        '    const char *said = "<3>irq 3: nobody cared (try booting with irqpoll)";\n'
+        '    int log = open("/dev/kmsg", O_WRONLY);\n'
+        "    if (write(log, said, strlen(said)) < 0) { return 1; }\n"
+        "    if (fork() == 0) { for (;;) { memset(malloc(1 << 20), 1, 1 << 20); } }\n"
+        "    return wait(NULL) < 0;\n}\n"
+    )
+    compiler = inventory.compiler(guest.name.board, inventory.board(guest.name.board).arch)
+    # -O0: a compiler may take a block that nobody reads away.
+    subprocess.run([compiler, "-O0", "-static", source, "-o", tmp_path / "greedy"], check=True)
+    greedy = archive({"suite": File((tmp_path / "greedy").read_bytes(), 0o755)})
+    target: Any = guest.target(guest.initrd() + PLAN + greedy)
+    end_of(target)
+    interrupt, memory = target.kernel_errors
+    assert interrupt == "irq 3: nobody cared"
+    assert re.fullmatch(r"Out of memory: Killed process \d+ \(suite\)", memory)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+        "rcu: INFO: rcu_preempt self-detected stall on CPU",
+        "watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [program:110]",
+        "INFO: task kadenz-load:99 blocked for more than 120 seconds",
+    ],
+)
+def test_a_stall_that_the_kernel_reports_is_known_once(said: str) -> None:
+    line = f"{said}\n"
+    assert kernel_errors(f"kadenz-init: {line}[   12.345678] {line}{line}") == [said]
 
 
 def test_a_guest_leaves_nothing_behind(guest: Machine) -> None:

@@ -307,6 +307,20 @@ def test_a_disturbance_needs_its_module_beside(tmp_path: Path) -> None:
     assert choice.variants(RT)
 
 
+def test_a_module_that_was_built_for_another_kernel_is_refused(tmp_path: Path) -> None:
+    file = write(tmp_path, "bzImage", bzimage(settings=config()))
+    (tmp_path / "modules").mkdir()
+    module = tmp_path / "modules/null_blk.ko"
+    module.write_bytes(b"\x7fELF\0vermagic=6.9.1-test SMP preempt mod_unload \0")
+    assert kernel(file).module_files(["null_blk"]) == [module]
+    module.write_bytes(b"\x7fELF\0vermagic=6.12.95 SMP preempt mod_unload \0")
+    with pytest.raises(UsageError, match=r"built for Linux 6\.12\.95, and .* is 6\.9\.1-test"):
+        kernel(file).module_files(["null_blk"])
+    module.rename(tmp_path / "modules/disturbance.ko")
+    with pytest.raises(UsageError, match=r"disturbance\.ko: built for Linux 6\.12\.95"):
+        GuestChoice((file,), disturbance="50us/1001us").variants(RT)
+
+
 def test_an_image_gz_that_qemu_does_not_unpack_is_refused(tmp_path: Path) -> None:
     file = write(tmp_path, "Image.gz", gzip.compress(image(RISCV, settings=config())))
     with pytest.raises(UsageError, match="unpacks no Image.gz for riscv64") as told:

@@ -103,6 +103,33 @@ def motion(folder: Path, transport: str) -> RunResult:
     return analyse(read_run(write_run(folder, document, points)))
 
 
+def test_the_tasks_of_several_boards_are_beside_the_published_ones(tmp_path: Path) -> None:
+    tasks = ((95, 1000, 100), (90, 1000, 300), (85, 2000, 320), (70, 100_000, 330))
+    runs = []
+    for board in ("indy7", "indy7-riscv64"):
+        document = manifest({**LINUX, "name": f"posix/{board}@host", "board": board})
+        points = [
+            Point(
+                "motion/response-time",
+                {"all": np.full(100, length, np.uint32)},
+                {"period_us": period, "priority": priority},
+            )
+            for priority, period, length in tasks
+        ]
+        runs.append(analyse(read_run(write_run(tmp_path, document, points))))
+    page = pages.build(
+        runs, published.load(), title="A report", created="2026-11-21T10:30:00Z", version="0.1.0"
+    )
+    (table,) = (t for t in page.all_tables if t.name == "yoo2024-response-time")
+    rows = list(zip(table.rows, table.row_kinds, strict=True))
+    assert [kind for _, kind in rows] == ["published", "published", "ours", "ours"] * 4
+    mean = table.columns.index("Mean")
+    assert [row[mean].text for row, _ in rows[:2]] == ["112.71", "95.89"]
+    assert rows[4][0][0].text == "main, every 1 ms, priority 90"
+    ours = [row[mean].raw for row, kind in rows if kind == "ours"]
+    assert ours == [pytest.approx(length / 1000) for _, _, length in tasks for _ in runs]
+
+
 @pytest.mark.parametrize(
     ("transport", "label"),
     [
@@ -120,9 +147,12 @@ def test_comparisons_with_the_study_name_simulated_drives(
     assert len(ours) == 6 and all(label in row[1].text for row in ours)
     drawn = [plot for plot in page.all_plots if plot.name.startswith("yoo2024")]
     assert drawn and all(label in plot.heading for plot in drawn)
-    single = next(t for t in page.all_tables if t.name == "published-points")
-    place = single.columns.index("Our target")
-    table_6 = [row for row in single.rows if "Table 6" in row[6].text]
-    assert len(table_6) == 48 and all(label in row[place].text for row in table_6)
+    (table_6,) = (t for t in page.all_tables if t.name == "yoo2024-velocity-error")
+    system = table_6.columns.index("System")
+    velocities = [
+        row for row, kind in zip(table_6.rows, table_6.row_kinds, strict=True) if kind == "ours"
+    ]
+    assert len(velocities) == 6 and all(label in row[system].text for row in velocities)
+    assert len(table_6.rows) == 6 * (2 + 1)  # two published systems
     for table in (t for t in page.all_tables if t.name.startswith("results-")):
         assert all(label in row[0].text for row in table.rows)

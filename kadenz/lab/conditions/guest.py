@@ -251,6 +251,7 @@ def _check_disturbed(kernel: GuestKernel) -> None:
             "it with the kernel's own tree, make -C LINUX M=DIR modules, and copy disturbance.ko "
             f"to {kernel.modules}",
         )
+    kernel.checked(kernel.disturbance)
 
 
 def _check_load(load: str) -> None:

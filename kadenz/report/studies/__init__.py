@@ -20,6 +20,7 @@ from kadenz.report.studies import (
     mazzi2021_switches,
     single_points,
     yoo2024,
+    yoo2024_motion,
 )
 from kadenz.report.svg.panel import Plot
 from kadenz.report.table import Table
@@ -27,6 +28,7 @@ from kadenz.report.tables import Named
 
 _IN_LAYOUTS = {
     *((yoo2024.PAPER, place) for place in (yoo2024.TABLE_3, yoo2024.TABLE_4, yoo2024.FIGURE)),
+    *((yoo2024_motion.PAPER, place) for place in yoo2024_motion.PLACES),
     *((mazzi2021.PAPER, place) for place in (mazzi2021.TABLE, *mazzi2021.FIGURES)),
     (mazzi2021.PAPER, mazzi2021_switches.TABLE),
     (cereia2011.PAPER, cereia2011.TABLE),
@@ -41,6 +43,8 @@ def tables(figures: Sequence[PublishedFigure], runs: Named) -> list[Table]:
         yoo2024.table_3(figures, runs),
         yoo2024.table_4(figures, runs),
         yoo2024.figure_15(figures, runs),
+        yoo2024_motion.response_table(figures, runs),
+        yoo2024_motion.velocity_table(figures, runs),
         mazzi2021.iteration_table(figures, runs),
         mazzi2021_switches.switch_table(figures, runs),
         cereia2011.load_table(figures, runs),

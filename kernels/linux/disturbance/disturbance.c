@@ -87,7 +87,7 @@ static int __init disturbance_init(void)
 static void __exit disturbance_exit(void)
 {
     if (timer)
-        del_timer_sync(&callback);
+        timer_delete_sync(&callback);
     else
         kthread_stop(thread);
 }
