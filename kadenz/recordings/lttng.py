@@ -85,7 +85,7 @@ def is_metadata(head: bytes) -> bool:
 
 
 def _offset(trace: Path) -> int:
-    """What is added to the priority of a wake-up."""
+    """The offset of the priority of a wake-up."""
     try:
         text = read_regular(metadata_of(trace) or trace / METADATA)
     except OSError as error:

@@ -104,7 +104,7 @@ class LiveFigures:
             return judge(self._observer.seen, self._selection)
 
     def _forget(self) -> None:
-        """Bounds what is kept of the past."""
+        """Bounds the memory of the past."""
         seen = self._observer.seen
         for thread in seen.threads.values():
             del thread.stints[:-_STINTS], thread.gaps[:-_GAPS]

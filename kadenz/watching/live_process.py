@@ -103,7 +103,7 @@ class Tail:
     ) -> None:
         self._spools, self._page_bytes, self._decoders = spools, page_bytes, decoders
         self._places = dict.fromkeys(spools, 0)
-        self._kept: list[Happening] = []  # younger than what was asked for
+        self._kept: list[Happening] = []  # younger than the moment that was asked for
 
     def events(self, until: int) -> list[Happening]:
         """The next events up to a time in ns, in its order; a Loss where some are left out."""

@@ -102,7 +102,7 @@ def test_changed_bytes_end_in_events_or_an_error(tmp_path: Path, name: str) -> N
             assert error.remedy
 
 
-def test_a_name_that_is_no_text_is_a_name(tmp_path: Path) -> None:
+def test_a_name_without_text_is_a_name(tmp_path: Path) -> None:
     """Any program may name a thread by any bytes."""
     file = FORMATS["Perfetto"](tmp_path, recorded_lines())
     file.write_bytes(file.read_bytes().replace(b"ctl loop", b"ctl\xff\xfelop"))
@@ -158,7 +158,7 @@ def test_the_command_takes_a_recording_of_any_tool(
         (None, "No such file or directory"),
     ],
 )
-def test_a_file_that_is_no_recording_is_refused(
+def test_a_file_of_another_kind_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None, message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -53,7 +53,7 @@ def test_the_figures_are_those_of_the_report_however_they_come(piece: int) -> No
     assert mean == pytest.approx(sum(job.latency for job in jobs) / len(jobs) / 1e3)
 
 
-def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_the_past_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_figures, "_STINTS", 32)
     figures = LiveFigures(CTL_ONLY, (), ())
     events = happenings(periodic(300, {}))

@@ -232,7 +232,7 @@ impl Fault {
             .ok_or_else(|| SegmentError::Usage { message: format!("{origin}: empty"), remedy: String::new() })
     }
 
-    /// What is wrong about it, whatever the ring is.
+    /// The mistake in it, whatever the ring is; None if it has none.
     fn problem(&self) -> Option<String> {
         let checks = [
             Self::moment_problem,

@@ -33,7 +33,7 @@ impl Device {
         self.work_on_frames(now_ns, Server::has_arrivals);
     }
 
-    /// A step of the segment's grid: lets the network stack do what is due, for example send again what was lost.
+    /// A step of the segment's grid: lets the network stack do what is due, for example repeat lost segments.
     pub(super) fn continue_frames(&mut self, now_ns: u64) {
         if !matches!(self.al.state(), State::Init | State::Boot) {
             self.work_on_frames(now_ns, |server| server.is_due(now_ns));

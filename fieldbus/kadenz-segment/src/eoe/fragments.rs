@@ -262,7 +262,7 @@ mod tests {
         assert_eq!(Assembly::default().take(&whole_frame, &[0; 13]), Err(Fault::TooShort));
         let most = Header::whole(Kind::Fragment, 0, 63 << 6);
         assert_eq!(Assembly::default().take(&most, &[0; 1519]), Err(Fault::TooLong));
-        // A new first fragment takes the place of what was under way, whatever came before.
+        // A new first fragment takes the place of the frame under way, whatever came before.
         let mut again = whole[..2].to_vec();
         again.extend(whole.clone());
         assert!(matches!(assemble(&again).last(), Some(Ok(Some(_)))));

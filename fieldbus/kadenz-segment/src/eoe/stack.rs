@@ -179,7 +179,7 @@ impl Stack {
         self.due_ns <= now_ns || self.has_arrivals()
     }
 
-    /// Works on everything that came, and on what is due; frames that leave now have this time stamp.
+    /// Works on everything that came, and on every timer that is due; frames that leave now have this time stamp.
     pub fn work(&mut self, now_ns: u64, stamp: u32, page: &mut dyn FnMut() -> String) {
         self.wire.stamp = stamp;
         let now = instant(now_ns);

@@ -27,7 +27,7 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// What is wrong about it, whatever the ring is.
+    /// The mistake in it, whatever the ring is; None if it has none.
     pub(super) fn problem(&self) -> Option<String> {
         let ranges = [self.cycle, self.frame, self.time_ms];
         let given: Vec<[u64; 2]> = ranges.into_iter().flatten().collect();

@@ -151,7 +151,7 @@ impl Kind {
         }
     }
 
-    /// Those of the keys that it needs.
+    /// The keys that it needs.
     pub(super) fn needs(self) -> Vec<&'static str> {
         const OPTIONAL: [&str; 5] = ["byte", "port", "after_ns", "command", "register"];
         self.takes().iter().copied().filter(|key| !OPTIONAL.contains(key)).collect()

@@ -70,7 +70,7 @@ pub struct Hit {
     pub is_last: bool,
 }
 
-/// What becomes of a request.
+/// What happens to a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The application works on it.
@@ -117,7 +117,7 @@ impl Steps {
         self.rules.retain(|rule| number.is_some_and(|number| rule.number != number));
     }
 
-    /// A request has come. Decides what becomes of it.
+    /// A request has come. Decides what happens to it.
     pub fn take(&mut self, request: &[u8]) -> Fate {
         let sdo = Sdo::of(request);
         self.taken = sdo;

@@ -21,7 +21,7 @@ const MOST_OF_OTHERS: usize = 3;
 /// Faults after which the master is watched at the same time.
 const MOST_WATCHES: usize = 64;
 
-/// What a master does, as far as it may answer a fault.
+/// An act of a master, as far as it may answer a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Act {
     /// It writes AL control.

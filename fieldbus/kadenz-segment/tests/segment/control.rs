@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The control socket: what it does for its user, and what nobody can do to the loop through it.
+//! The control socket: what it does for its user, and which harm to the loop it prevents.
 
 use crate::support::eight;
 use kadenz_segment::command::Command;
@@ -191,7 +191,7 @@ fn the_socket_is_its_users_alone() {
 }
 
 #[test]
-fn a_client_without_a_segment_is_told() {
+fn a_client_without_a_segment_is_refused() {
     let folder = Folder::new("client");
     let path = folder.0.join("segment");
     assert!(client::send(&path, "list").unwrap_err().to_string().contains("Start it with --control"));

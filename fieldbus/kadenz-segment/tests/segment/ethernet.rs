@@ -215,7 +215,7 @@ fn settings_of_a_network_that_make_no_sense_are_errors() {
     assert!(of("address = \"224.0.0.2/24\"").contains("no device has address 224.0.0.2"));
     assert!(of("mac = \"01:00:00:00:00:01\"").contains("no Ethernet address of a device"));
     assert!(of("mac = \"2:0:0:0:0:1\"").contains("no Ethernet address of a device"));
-    let unknown = of("adress = \"10.0.0.2/24\"");
+    let unknown = of("addressed = \"10.0.0.2/24\"");
     assert!(unknown.contains("address"), "{unknown}");
     let coupler = said(&(line(&["coupler"]) + "ethernet = {}\n"));
     assert!(coupler.contains("kadenz coupler has no EoE. Remove the key"), "{coupler}");
