@@ -150,12 +150,10 @@ impl Mailbox {
         *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, steps, ..Self::default() };
     }
 
-    /// Answers that a fault has kept back until now wait for the master.
+    /// Answers that a fault has kept back until now wait for the master. False if there are none.
     #[inline]
-    pub fn release(&mut self, now_ns: u64) {
-        if self.steps.are_at_work() {
-            self.steps.release(now_ns, &mut self.replies);
-        }
+    pub fn release(&mut self, now_ns: u64) -> bool {
+        self.steps.are_at_work() && self.steps.release(now_ns, &mut self.replies)
     }
 
     /// Takes a request if there is one, and puts the next mailbox for the master. Gives what an SDO wrote.

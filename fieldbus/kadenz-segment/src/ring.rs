@@ -339,6 +339,7 @@ impl Ring {
                 Function::Drive(drive) => {
                     if let Some(emergency) = drive.take_emergency() {
                         device.raise(emergency);
+                        device.deliver_mail();
                     }
                 }
                 Function::DigitalOutput(_) => self.connect_edges(at),

@@ -163,7 +163,9 @@ impl Device {
                 self.esc.events.written &= !1;
             } else {
                 let has_mail = self.esc.events.written & 1 != 0 || self.esc.events.read & 2 != 0;
-                mailbox.release(now_ns);
+                if has_mail {
+                    mailbox.release(now_ns);
+                }
                 mailbox.serve(&mut self.esc, &mut self.dictionary, self.al.state());
                 if has_mail && mailbox.eoe.is_some() {
                     self.take_frames(now_ns);
@@ -194,8 +196,21 @@ impl Device {
         if self.al.state() >= State::SafeOp && !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0) {
             self.inputs(now_ns);
         }
+        if let Some(mailbox) = &mut self.mailbox {
+            if mailbox.release(now_ns) {
+                self.deliver_mail();
+            }
+        }
         if self.mailbox.as_ref().is_some_and(|mailbox| mailbox.eoe.is_some()) {
             self.continue_frames(now_ns);
+        }
+    }
+
+    /// Puts the next mailbox for the master where there is place, at a moment of the segment's own: the bytes of the next
+    /// frame do not depend on whether the loop has worked in front of it.
+    pub fn deliver_mail(&mut self) {
+        if let Some(mailbox) = self.mailbox.as_mut().filter(|_| self.al.state() != State::Init) {
+            mailbox.deliver(&mut self.esc);
         }
     }
 

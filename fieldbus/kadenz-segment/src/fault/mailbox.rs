@@ -182,11 +182,13 @@ impl Steps {
     }
 
     /// Time goes on: late answers that are due join the replies.
-    pub fn release(&mut self, now_ns: u64, replies: &mut VecDeque<Vec<u8>>) {
+    pub fn release(&mut self, now_ns: u64, replies: &mut VecDeque<Vec<u8>>) -> bool {
         self.now_ns = now_ns;
+        let waiting = replies.len();
         while let Some(at) = self.late.iter().position(|(due_ns, _)| *due_ns <= now_ns) {
             replies.extend(self.late.remove(at).map(|(_, bytes)| bytes));
         }
+        replies.len() > waiting
     }
 
     /// An answer waits for its time.
