@@ -12,7 +12,7 @@ from kadenz.watching.events import REAL_TIME
 from kadenz.watching.jobs import Watched
 from kadenz.watching.judging import Judged
 from kadenz.watching.overhead import Overhead
-from kadenz.watching.threads import Observed
+from kadenz.watching.threads import Gap, Observed
 
 _PARTS = 4  # of the longest job that are named
 
@@ -89,22 +89,27 @@ def cost_of_job(of: Judged, cost: Overhead) -> str:
     return f"{of.label}: {middle:,} events in a median job, {spent:,.1f} µs of its response"
 
 
+def losses(gaps: Sequence[Gap]) -> tuple[str, str]:
+    """How many events were lost, where that is known, and in how many gaps."""
+    known = all(gap.lost for gap in gaps)
+    number = f"{sum(gap.lost for gap in gaps):,} events" if known else "events"
+    return number, f"{len(gaps):,} gap{'s' if len(gaps) > 1 else ''}"
+
+
 def warnings(
     observed: Observed, judged: Sequence[Judged], lacking: Sequence[str], full: str
 ) -> list[Warning]:
     """What a reader must know: gaps, jobs that were cut, events that the kernel lacks."""
     remarks = []
     if observed.gaps:
-        known = all(gap.lost for gap in observed.gaps)
-        number = f"{sum(gap.lost for gap in observed.gaps):,} events" if known else "events"
+        number, places = losses(observed.gaps)
         spent = sum(gap.end - gap.begin for gap in observed.gaps) / 1e6
-        places = f"{len(observed.gaps):,} gap{'s' if len(observed.gaps) > 1 else ''}"
         remarks.append(
             Warning(
                 code="lost-events",
                 message=f"{number} were lost in {places} of {spent:,.1f} ms in all: jobs that a "
                 "gap touches are not judged",
-                remedy="Watch with less load, or name fewer events to trace-cmd",
+                remedy="Watch with less load, or record fewer events",
             )
         )
     remarks += [

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kadenz.errors import UsageError
+from kadenz.watching.describing import losses
 from kadenz.watching.events import REAL_TIME, Happening
 from kadenz.watching.judging import Given, Judged, judge
 from kadenz.watching.selection import Selection
@@ -92,8 +93,7 @@ class LiveFigures:
     def lines(self) -> list[str]:
         """What was seen, and a line for each thread with a job."""
         seen = self._observer.seen
-        lost = sum(gap.lost for gap in seen.gaps)
-        gaps = f", {lost:,} lost in {len(seen.gaps):,} gaps" if seen.gaps else ""
+        gaps = ", {} lost in {}".format(*losses(seen.gaps)) if seen.gaps else ""
         head = f"{seen.seconds:,.1f} s, {seen.events:,} events{gaps}; latencies in µs"
         return [head, *(tally.line for tally in self._tallies.values() if tally.jobs)]
 

@@ -68,7 +68,11 @@ def test_lost_events_are_counted() -> None:
     scenario.lose(11 * PERIOD, 0, 77)
     figures = LiveFigures(CTL_ONLY, (), ())
     figures.take(happenings(scenario))
-    assert "77 lost in 1 gaps" in figures.lines[0]
+    assert ", 77 events lost in 1 gap;" in figures.lines[0]
+    scenario.lose(15 * PERIOD, 0, 0)  # nobody knows how many
+    figures = LiveFigures(CTL_ONLY, (), ())
+    figures.take(happenings(scenario))
+    assert ", events lost in 2 gaps;" in figures.lines[0]
 
 
 def test_a_deadline_of_a_thread_to_come_ends_nothing() -> None:
