@@ -69,7 +69,7 @@ def test_lost_events_are_counted() -> None:
     figures = LiveFigures(CTL_ONLY, (), ())
     figures.take(happenings(scenario))
     assert ", 77 events lost in 1 gap;" in figures.lines[0]
-    scenario.lose(15 * PERIOD, 0, 0)  # nobody knows how many
+    scenario.lose(15 * PERIOD, 0, 0)  # an unknown number
     figures = LiveFigures(CTL_ONLY, (), ())
     figures.take(happenings(scenario))
     assert ", events lost in 2 gaps;" in figures.lines[0]
