@@ -67,7 +67,7 @@ def test_the_motion_campaign_records_tasks_errors_and_scheduling(tmp_path: Path)
     answer = kadenz("report", run.path, "--output", page)
     assert answer.returncode == 0, answer.stderr
     text = page.read_text()
-    assert "Table 5" in text and "Table 6" in text
+    assert all(f"(layout of Yoo and Choi 2024, table {number})" in text for number in (5, 6))
     assert "as figure 15: position error, first way out" in text
     assert "Largest position error of each joint" in text
 
