@@ -118,7 +118,7 @@ def sender_of(folder: Path, period_ns: int) -> Path:
 
 def test_a_ring_that_takes_much_of_the_processor_is_named(tmp_path: Path) -> None:
     inputs = '[[device]]\nname = "inputs{}"\nkind = "digital-input"\nchannels = 4\n'
-    coupler = '[ring]\ntick_us = 50\n[[device]]\nname = "coupler"\nkind = "coupler"\n'
+    coupler = '[ring]\ntick_us = 25\n[[device]]\nname = "coupler"\nkind = "coupler"\n'
     ring = tmp_path / "ring.toml"
     ring.write_text(coupler + "".join(inputs.format(place) for place in range(60)))
     run = run_of(f"{sender_of(tmp_path, 100_000)} 50", tmp_path / "runs", period_us=100, ring=ring)

@@ -150,6 +150,12 @@ impl Mailbox {
         *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, steps, ..Self::default() };
     }
 
+    /// Time alone may put mail into it.
+    #[inline]
+    pub fn works_by_itself(&self) -> bool {
+        self.eoe.is_some() || self.steps.are_at_work()
+    }
+
     /// Answers that a fault has kept back until now wait for the master. False if there are none.
     #[inline]
     pub fn release(&mut self, now_ns: u64) -> bool {

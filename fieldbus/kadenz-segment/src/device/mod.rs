@@ -186,6 +186,7 @@ impl Device {
     }
 
     /// A step of the segment's grid: watchdog and, without SYNC0, inputs.
+    #[inline]
     pub fn tick(&mut self, now_ns: u64) {
         if self.is_gone {
             return;
@@ -196,12 +197,20 @@ impl Device {
         if self.al.state() >= State::SafeOp && !self.esc.clock.as_ref().is_some_and(Clock::runs_sync0) {
             self.inputs(now_ns);
         }
-        if let Some(mailbox) = &mut self.mailbox {
-            if mailbox.release(now_ns) {
-                self.deliver_mail();
-            }
+        if self.mailbox.as_ref().is_some_and(Mailbox::works_by_itself) {
+            self.continue_mail(now_ns);
         }
-        if self.mailbox.as_ref().is_some_and(|mailbox| mailbox.eoe.is_some()) {
+    }
+
+    /// Late answers and frames that are due.
+    #[inline(never)]
+    fn continue_mail(&mut self, now_ns: u64) {
+        let Some(mailbox) = &mut self.mailbox else { return };
+        let (is_due, has_frames) = (mailbox.release(now_ns), mailbox.eoe.is_some());
+        if is_due {
+            self.deliver_mail();
+        }
+        if has_frames {
             self.continue_frames(now_ns);
         }
     }
