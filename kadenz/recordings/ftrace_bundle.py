@@ -34,6 +34,10 @@ from kadenz.watching.events import (
 
 _WAKES = {"sched_waking": False, "sched_wakeup": True, "sched_wakeup_new": True}
 _FUTEX_OPERATION = 1  # its argument's number
+# Columns of a bundle, each with a value for every event of the kind; the last are numbers of names.
+_SWITCHES = ("timestamp", "prev_state", "next_pid", "next_prio", "next_comm_index")
+_WAKINGS = ("timestamp", "pid", "target_cpu", "prio", "comm_index")
+_COLUMNS = {"switch": _SWITCHES, "waking": _WAKINGS}
 
 
 class _Switched(NamedTuple):
@@ -50,6 +54,18 @@ class _Woken(NamedTuple):
     name: str
     priority: int
     target: int
+
+
+def damage_of(bundle: Any) -> str:
+    """Why the columns of a bundle are no events; "" for a whole one."""
+    compact = bundle.compact_sched
+    for kind, names in _COLUMNS.items():
+        columns = [getattr(compact, f"{kind}_{name}") for name in names]
+        if len({len(column) for column in columns}) > 1:
+            return f"its columns of {kind} differ in length"
+        if columns[-1] and max(columns[-1]) >= len(compact.intern_table):
+            return f"a name of {kind} is not in its table"
+    return ""
 
 
 class Bundles:
@@ -157,35 +173,22 @@ def _generic(where: tuple[int, int, int], of: Any) -> Happening:
 
 
 def _switches(compact: Any) -> Iterator[tuple[int, int, _Switched]]:
-    names, at = compact.intern_table, 0
-    for after, state, pid, priority, name in zip(
-        compact.switch_timestamp,
-        compact.switch_prev_state,
-        compact.switch_next_pid,
-        compact.switch_next_prio,
-        compact.switch_next_comm_index,
-        strict=False,
-    ):
-        at += after
-        yield at, 2, _Switched(state_of(state), (pid, _name(names, name), priority))
+    for at, state, pid, priority, name in _rows(compact, "switch"):
+        yield at, 2, _Switched(state_of(state), (pid, name, priority))
 
 
 def _wakes(compact: Any) -> Iterator[tuple[int, int, _Woken]]:
-    names, at = compact.intern_table, 0
-    for after, pid, target, priority, name in zip(
-        compact.waking_timestamp,
-        compact.waking_pid,
-        compact.waking_target_cpu,
-        compact.waking_prio,
-        compact.waking_comm_index,
-        strict=False,
-    ):
+    for at, pid, target, priority, name in _rows(compact, "waking"):
+        yield at, 1, _Woken(pid, name, priority, target)
+
+
+def _rows(compact: Any, kind: str) -> Iterator[tuple[Any, ...]]:
+    """The events of a kind, in the order of its columns: with their times and names."""
+    at = 0
+    columns = (getattr(compact, f"{kind}_{name}") for name in _COLUMNS[kind])
+    for after, *values, name in zip(*columns, strict=True):
         at += after
-        yield at, 1, _Woken(pid, _name(names, name), priority, target)
-
-
-def _name(names: Any, number: int) -> str:
-    return _text(names[number]) if 0 <= number < len(names) else ""
+        yield at, *values, _text(compact.intern_table[name])
 
 
 def _text(name: str | bytes) -> str:

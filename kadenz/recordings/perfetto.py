@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.recordings.form import Format
-from kadenz.recordings.ftrace_bundle import Bundles
+from kadenz.recordings.ftrace_bundle import Bundles, damage_of
 from kadenz.regular_files import MIB, open_regular
 from kadenz.watching.events import Happening
 
@@ -81,6 +81,8 @@ class _Reader:
             for inside, packet in self._unpacked(source, at, length):
                 if packet.HasField("ftrace_events"):
                     cpu = packet.ftrace_events.cpu
+                    if damage := damage_of(packet.ftrace_events):
+                        raise self._damaged(at, f"a damaged bundle of processor {cpu}: {damage}")
                     places.setdefault(cpu, []).append(_Place(at, length, inside))
                 elif packet.HasField("system_info"):
                     machine = str(packet.system_info.utsname.machine)

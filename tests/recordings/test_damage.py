@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as messages
 
 from kadenz.errors import ToolMissing, UsageError
 from kadenz.recordings.checks import checked
@@ -109,6 +110,26 @@ def test_a_name_without_text_is_a_name(tmp_path: Path) -> None:
     assert "ctl\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}lop" in {
         thread.name for thread in observed(file).threads.values()
     }
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ("switch_next_pid", "its columns of switch differ in length"),
+        ("waking_comm_index", "its columns of waking differ in length"),
+        ("intern_table", "a name of switch is not in its table"),
+    ],
+)
+def test_columns_that_do_not_fit_each_other_are_refused(
+    tmp_path: Path, column: str, message: str
+) -> None:
+    """No event of a bundle is left out, and no thread loses its name."""
+    trace = messages.Trace.FromString(perfetto_trace(recorded_lines(), compact=True))
+    bundles = [packet.ftrace_events.compact_sched for packet in trace.packet]
+    next(values for each in bundles if (values := getattr(each, column))).pop()
+    file = tmp_path / "trace"
+    file.write_bytes(trace.SerializeToString())
+    assert f"a damaged bundle of processor 0: {message}" in str(refused(file))
 
 
 def test_a_compressed_packet_without_end_is_refused(tmp_path: Path) -> None:
