@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from kadenz.analysis.published import PublishedFigure
 from kadenz.analysis.results import RecordResult, RunResult
@@ -19,45 +20,31 @@ from kadenz.report.table import Cell, Table, text_cell
 from kadenz.report.tables import Named
 
 PAPER = "yoo2024"
-TABLE_5, TABLE_6 = "Table 5", "Table 6"
-PLACES = (TABLE_5, TABLE_6)
-_RESPONSE, _VELOCITY = "motion/response-time", "motion/velocity-error"
 
 
-def response_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Response times of the tasks, by priority. None if no run measured them."""
-    return _table(
-        [f for f in figures if (f.paper, f.where) == (PAPER, TABLE_5)],
-        runs,
-        bench=_RESPONSE,
-        key="priority",
-        title="Response times of the control tasks (layout of Yoo and Choi 2024, table 5)",
-        column="Task",
-    )
+class _Layout(NamedTuple):
+    """A table of the study: what its rows are of, and the parameter that tells them apart."""
+
+    bench: str
+    key: str
+    title: str
+    column: str
 
 
-def velocity_table(figures: Sequence[PublishedFigure], runs: Named) -> Table | None:
-    """Velocity errors of the joints, out and back in one row. None if no run measured them."""
-    return _table(
-        [f for f in figures if (f.paper, f.where) == (PAPER, TABLE_6)],
-        runs,
-        bench=_VELOCITY,
-        key="joint",
-        title="Velocity errors of the joints (layout of Yoo and Choi 2024, table 6)",
-        column="Joint",
-    )
+_LAYOUTS = {
+    "Table 5": _Layout(
+        "motion/response-time", "priority", "Response times of the control tasks", "Task"
+    ),
+    "Table 6": _Layout("motion/velocity-error", "joint", "Velocity errors of the joints", "Joint"),
+}
+PLACES = tuple(_LAYOUTS)
 
 
-def _table(
-    published: Sequence[PublishedFigure],
-    runs: Named,
-    *,
-    bench: str,
-    key: str,
-    title: str,
-    column: str,
-) -> Table | None:
-    """Of each task or joint, the published systems and then ours."""
+def motion_table(figures: Sequence[PublishedFigure], runs: Named, place: str) -> Table | None:
+    """One of PLACES: of each task or joint, the published systems and then ours. None if no run
+    measured them."""
+    bench, key, title, column = _LAYOUTS[place]
+    published = [f for f in figures if (f.paper, f.where) == (PAPER, place)]
     rows: list[tuple[Cell, ...]] = []
     kinds: list[str] = []
     ours = 0
@@ -71,6 +58,7 @@ def _table(
             kinds.append("ours")
             ours += 1
     name = f"yoo2024-{bench.removeprefix('motion/')}"
+    title = f"{title} (layout of Yoo and Choi 2024, {place.lower()})"
     table = statistics_table(name, title, column, rows, kinds, ours)
     return table and replace(table, notes=(*table.notes, *remarks(published)))
 
