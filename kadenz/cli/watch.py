@@ -11,20 +11,24 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kadenz.cli.names import complete_target
 from kadenz.cli.output import write_json
 from kadenz.cli.run_folder_options import run_folder_options
+from kadenz.cli.watch_guest import GuestOptions
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
 if TYPE_CHECKING:
     from kadenz.recordings.formats import RecordedFile
     from kadenz.report.watch import ThreadFacts
+    from kadenz.watching.guest import GuestWatch
     from kadenz.watching.judging import Given, Judged
     from kadenz.watching.live import Recording
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """The values of the options. `recorded`: the recording that the source names."""
+    """The values of the options. `recorded`: the recording that the source names; `in_guest`: the
+    program in a guest."""
 
     source: Sequence[str]
     recorded: RecordedFile | None
@@ -35,6 +39,7 @@ class _Asked:
     deadlines: Sequence[Given]
     wait: bool
     live: bool
+    in_guest: GuestWatch | None
 
 
 @click.command()
@@ -52,7 +57,7 @@ class _Asked:
     "seconds",
     type=click.FloatRange(min=0.01, max=1e6),
     metavar="SECONDS",
-    help="End after SECONDS. Default: with the program, or by Ctrl-C.",
+    help="End after SECONDS. Default: with the program, or by Ctrl-C; in a guest 10, of its time.",
 )
 @click.option(
     "--period",
@@ -74,6 +79,33 @@ class _Asked:
 @click.option(
     "--wait", is_flag=True, help="Wait while another measurement of this Linux is running."
 )
+@click.option(
+    "--target",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="Run the program in a guest: linux-rt/x86_64@guest. Default: on this Linux.",
+)
+@click.option(
+    "--guest",
+    metavar="KEY=VALUE,…",
+    multiple=True,
+    help="What the guest runs, as in run: kernel=6.12 or a file, load=, tuning=, disturbance=.",
+)
+@click.option(
+    "--file",
+    "files",
+    metavar="FILE[=PLACE]",
+    multiple=True,
+    help="A file that the program reads, and its place in the guest; may be repeated.",
+)
+@click.option(
+    "--stdin",
+    "standard_input",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The program's standard input in a guest. Default: empty.",
+)
+@click.option("--fresh", is_flag=True, help="Take nothing from the store: execute it in the guest.")
 @run_folder_options(several=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
 def watch(
@@ -85,6 +117,11 @@ def watch(
     deadlines: Sequence[str],
     wait: bool,
     live: bool,
+    target: str | None,
+    guest: Sequence[str],
+    files: Sequence[str],
+    standard_input: Path | None,
+    fresh: bool,
     output: Path | None,
     name: str,
     as_json: bool,
@@ -96,21 +133,26 @@ def watch(
     the largest part above the usual is its cause: a thread, an interrupt, a lock, page faults.
 
     A RECORDING is of any machine: a file of trace-cmd, perf or Perfetto, or the folder of an LTTng
-    trace; its first bytes tell which. This Linux is recorded as root, with tracefs. The run folder
-    is like all others: show, compare, gate and archive read it.
+    trace; its first bytes tell which. This Linux is recorded as root, with tracefs. In a guest the
+    program runs under another kernel: times count instructions, and two watches have the same
+    bytes. The run folder is like all others: show, compare, gate and archive read it.
 
     \b
     kadenz watch -- ./controller --rate 1000
     kadenz watch --pid 4711 --for 30 --deadline 500us --live
     kadenz watch --thread 'ctl*' --for 10
     kadenz watch perf.data
+    kadenz watch --target linux-rt/x86_64@guest --for 2 -- ./controller
     """
     from kadenz.cli.run_request import lab_defaults, run_name
+    from kadenz.cli.watch_guest import checked_watch
     from kadenz.watching.judging import parse_given
 
+    options = GuestOptions(target, guest, files, standard_input, fresh)
+    _check_guest(options, source, pid, live=live)
     asked = _Asked(
         source,
-        _recorded(source),
+        None if target else _recorded(source),
         pid,
         names,
         seconds,
@@ -118,13 +160,14 @@ def watch(
         parse_given("--deadline", deadlines),
         wait,
         live,
+        checked_watch(source, names, seconds, options) if target else None,
     )
     _check(asked)
     output, _ = lab_defaults(output, None)
     run = run_name(name, output)
     recording = _recording(asked, as_json=as_json)
     judged = _judged(recording, asked)
-    folder = _written(recording, judged, asked, output, run)
+    folder = _written(recording, judged, output, run)
     _show(folder, recording, judged, as_json=as_json)
     if recording.problem:
         raise TargetFailed(recording.problem, remedy=f"The jobs until then are in {folder}")
@@ -149,6 +192,24 @@ def _recorded(source: Sequence[str]) -> RecordedFile | None:
     return recorded
 
 
+def _check_guest(
+    options: GuestOptions, source: Sequence[str], pid: int | None, *, live: bool
+) -> None:
+    """UsageError for options of a guest without one, and for those that it has not."""
+    if options.target is None:
+        options.refuse()
+        return
+    if pid is not None or not source:
+        raise UsageError(
+            f"--target {options.target}: a guest begins with the program",
+            remedy="Name it behind --: kadenz watch --target TARGET -- ./program",
+        )
+    if live:
+        raise UsageError(
+            "--live: a guest's recording leaves it at its end", remedy="Leave out --live"
+        )
+
+
 def _check(asked: _Asked) -> None:
     """UsageError for nothing to watch, or two things."""
     sources = [bool(asked.source), asked.pid is not None]
@@ -171,12 +232,16 @@ def _check(asked: _Asked) -> None:
 def _recording(asked: _Asked, *, as_json: bool) -> Recording:
     """Reads the file, or records. With `as_json`, standard output has nothing of the command."""
     from kadenz.cli.measuring import stoppable
+    from kadenz.cli.watch_guest import watched_in_guest
     from kadenz.host.machine_lock import alone_on_this_linux
     from kadenz.watching.live import Wanted, record
     from kadenz.watching.live_process import Shown
 
     if asked.recorded:
         return _from_file(asked.recorded, asked)
+    if asked.in_guest:
+        with stoppable() as stop:
+            return watched_in_guest(asked.in_guest, stop, as_json=as_json)
     wanted = Wanted(asked.source, asked.pid, asked.seconds, asked.names, as_json)
     with (
         stoppable() as stop,
@@ -193,6 +258,7 @@ def _recording(asked: _Asked, *, as_json: bool) -> Recording:
 def _from_file(recorded: RecordedFile, asked: _Asked) -> Recording:
     from kadenz.recordings.checks import checked
     from kadenz.watching.live import Recording
+    from kadenz.watching.machines import of_recording
     from kadenz.watching.selection import Selection
     from kadenz.watching.threads import Observer
 
@@ -208,6 +274,9 @@ def _from_file(recorded: RecordedFile, asked: _Asked) -> Recording:
         lacking=(),
         full="",
         bytes=0,
+        machine=of_recording(observed.cpus),
+        title=recorded.path.resolve().name,
+        file=recorded.path.resolve().name,
     )
 
 
@@ -219,7 +288,8 @@ def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
     """The threads. TargetFailed without any, with the names that there are."""
     from kadenz.watching.judging import judge
 
-    judged = judge(recording.observed, recording.selection, asked.periods, asked.deadlines)
+    unit = recording.machine.unit
+    judged = judge(recording.observed, recording.selection, asked.periods, asked.deadlines, unit)
     if judged:
         return judged
     seen = recording.selection.seen(recording.observed)
@@ -233,23 +303,19 @@ def _judged(recording: Recording, asked: _Asked) -> list[Judged]:
     )
 
 
-def _written(
-    recording: Recording, judged: Sequence[Judged], asked: _Asked, output: Path, run: str
-) -> Path:
+def _written(recording: Recording, judged: Sequence[Judged], output: Path, run: str) -> Path:
     from kadenz.watching.describing import warnings
-    from kadenz.watching.live import Wanted
     from kadenz.watching.recording import Source, record
 
-    file = asked.recorded.path.resolve() if asked.recorded else None
-    title = file.name if file else Wanted(asked.source, asked.pid, None, asked.names).title
     observed = recording.observed
     source = Source(
-        title=title,
+        title=recording.title,
         ended=recording.ended,
-        recording=file.name if file else "",
+        recording=recording.file,
+        machine=recording.machine,
         warnings=warnings(observed, judged, recording.lacking, recording.full),
         duration_s=observed.seconds,
-        cpus=observed.cpus,
+        console=recording.console,
     )
     return record(judged, source, output, run)
 
@@ -268,7 +334,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
     cost = recording.overhead
     notes = [f"Ended: {recording.ended}; {recording.observed.events:,} events."]
     if cost is not None:
-        notes += [f"{cost_words(cost, recording.observed)}."]
+        notes += [f"{cost_words(cost, recording.observed, recording.machine.unit)}."]
         notes += [f"{cost_text}." for each in judged if (cost_text := cost_of_job(each, cost))]
     if recording.live_s is not None:
         notes += [f"{cost_of_live(recording.live_s, recording.observed)}."]
@@ -279,6 +345,7 @@ def _show(folder: Path, recording: Recording, judged: Sequence[Judged], *, as_js
                 "ended": recording.ended,
                 "events": recording.observed.events,
                 "lost": [gap._asdict() for gap in recording.observed.gaps],
+                "unit": recording.machine.unit.tick,
                 "event_ns": cost.event_ns if cost else None,
                 "live_s": recording.live_s,
                 "threads": as_data(result, facts),

@@ -34,7 +34,7 @@ _PROGRAMS = {  # their C files
     "init": ("init", "threads", "window"),
     "load": ("load",),
     "wire": ("wire",),
-    "launch": ("launch",),
+    "launch": ("launch", "trace"),
 }
 _EVERY = ("init", "load", "wire")  # of these, that every guest has which runs the suite
 _FLAGS = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wvla"]
@@ -129,7 +129,7 @@ def _entries(
         "tmp": None,
         **{name: File(file.read_bytes()) for name, file in planted.items()},
         **{name: File(file.read_bytes(), 0o755) for name, file in programs.items()},
-        **_module_entries(modules),
+        **module_entries(modules),
     }
 
 
@@ -148,7 +148,7 @@ def _module_parameters() -> dict[str, str]:
     return {name: parameters for name, _, parameters in pairs}
 
 
-def _module_entries(files: Sequence[Path]) -> dict[str, Entry]:
+def module_entries(files: Sequence[Path]) -> dict[str, Entry]:
     """Modules, each with its parameters if it takes some."""
     parameters = _module_parameters()
     entries: dict[str, Entry] = {"modules": None} if files else {}

@@ -14,7 +14,12 @@ from kadenz.elf import Elf
 from kadenz.errors import BuildFailed, UsageError
 from kadenz.images.cpio import Entry, File, Node, archive
 from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
-from kadenz.images.guest import at_their_paths, guest_programs, guest_sources
+from kadenz.images.guest import (
+    at_their_paths,
+    guest_programs,
+    guest_sources,
+    module_entries,
+)
 from kadenz.images.image import require_compiler
 from kadenz.images.provenance import Tree, parts
 from kadenz.images.shared_libraries import is_dynamic, shared_libraries
@@ -22,6 +27,7 @@ from kadenz.images.shared_libraries import is_dynamic, shared_libraries
 FOLDER = PurePosixPath("/work")  # in which the program is and runs
 INPUT = PurePosixPath("/input")  # its standard input
 _PROGRAMS = ("init", "launch")
+_LOAD = "load"
 _ISAS = {"EM_X86_64": "x86_64", "EM_AARCH64": "aarch64", "EM_RISCV": "riscv64"}
 # Where init mounts file systems of the kernel's.
 _MOUNTED = ("dev", "proc", "sys", "tmp")
@@ -33,6 +39,15 @@ def isa_of(file: Path) -> str:
     UsageError for a file that is not ELF."""
     facts = read_facts(file)
     return _ISAS.get(facts.machine, "") if facts.bits == 64 else ""
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a guest runs beside a program: loads, their modules, and a module that disturbs."""
+
+    loads: bool = False
+    modules: tuple[Path, ...] = ()
+    disturbance: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -78,16 +93,23 @@ class LinuxProgram:
         settings += [("argument", word) for word in (self.elf.path.name, *self.arguments)]
         return [*settings, ("variable", "PATH=/usr/bin:/bin"), ("variable", f"HOME={FOLDER}")]
 
-    def archive(self) -> bytes:
-        """The bytes of the RAM disk, without the launcher's input."""
-        programs = guest_programs(self.isa, _PROGRAMS)
+    def archive(self, beside: Beside | None = None) -> bytes:
+        """The bytes of the RAM disk, without the launcher's input; with what runs `beside`."""
+        beside = beside or Beside()
+        names = (*_PROGRAMS, _LOAD) if beside.loads else _PROGRAMS
+        programs = guest_programs(self.isa, names)
         entries: dict[str, Entry] = {
             **dict.fromkeys(_MOUNTED),
             "dev/console": Node(5, 1),  # the kernel opens it for the output of init
             "init": File(programs["init"].read_bytes(), 0o755),
             "program": File(programs["launch"].read_bytes(), 0o755),
             **at_their_paths(self.libraries),
+            **module_entries(beside.modules),
         }
+        if beside.loads:
+            entries[_LOAD] = File(programs[_LOAD].read_bytes(), 0o755)
+        if beside.disturbance is not None:
+            entries["disturbance.ko"] = File(beside.disturbance.read_bytes())
         entries |= _folders(FOLDER)
         entries[str(self.path)[1:]] = File(self.elf.path.read_bytes(), 0o755)
         for place, file in self.files.items():
@@ -132,7 +154,7 @@ def linux_program(
         raise UsageError(
             f"{file}: not a program of Linux for x86-64, arm64 or riscv64 ({facts.kind}, "
             f"{facts.machine}, {facts.bits} bits)",
-            remedy="Pass an executable that the linker wrote. A firmware needs its board: --board",
+            remedy="Pass an executable that the linker wrote. A firmware is counted with --board",
         )
     if any("\n" in word for word in arguments):
         raise UsageError(
@@ -154,7 +176,7 @@ def _libraries(file: Path, isa: str) -> tuple[Path, ...]:
     if platform.machine() != isa:
         raise UsageError(
             f"{file}: its libraries are those of {isa}, and this machine is {platform.machine()}",
-            remedy="Link it statically (-static), or count it on a machine of its own kind",
+            remedy="Link it statically (-static), or use a machine of its own kind",
         )
     try:
         return tuple(shared_libraries(file.absolute()))
@@ -186,7 +208,7 @@ def _check_input(file: Path, what: str) -> None:
     if file.stat().st_size > _MOST_INPUT:
         raise UsageError(
             f"{what}: {file} has {file.stat().st_size:,} bytes",
-            remedy=f"A guest takes files of up to {_MOST_INPUT:,} bytes: count with a smaller one",
+            remedy=f"A guest takes files of up to {_MOST_INPUT:,} bytes: use a smaller one",
         )
 
 

@@ -26,7 +26,7 @@ from kadenz.lab.storage import with_storage
 from kadenz.lab.target_notes import TargetNotes, enter_warning
 from kadenz.store import RunWriter
 from kadenz.targets.base import Counted, Target
-from kadenz.targets.guest import NOT_SETTLED, GuestTarget
+from kadenz.targets.guest import GuestTarget
 from kadenz.targets.scope import ScopeDamaged
 from kadenz.targets.tap import Departures
 from kadenz.wire.records import Assembler
@@ -236,26 +236,11 @@ class Boots:
 
     def _enter_guest_loads(self, target: GuestTarget) -> None:
         """Enters the rates that loads inside the guest reported; warns if rates are missing."""
-        document, guest = self._writer.manifest, self._job.setup.guest
+        document = self._writer.manifest
         if not document.loads:
             document.loads = target.loads
-        if NOT_SETTLED in target.console:
-            self._warn(
-                "guest-not-settled",
-                "the kernel was still busy with work of its boot when the measurement began",
-            )
-        for error in target.kernel_errors:
-            self._warn("guest-kernel-error", f"the guest's kernel reported: {error}")
-        for glob in target.without_thread:
-            self._warn(
-                "tuning-without-thread",
-                f"no thread of the guest's kernel is called `{glob}`: that rule had no effect",
-            )
-        verified = {load.name for load in target.loads if load.verified}
-        for name in guest.loads if guest is not None else ():
-            if name not in verified:
-                text = f"the load `{name}` inside the guest reported no rate"
-                self._warn("load-not-verified", text)
+        for warning in target.warnings():
+            self._warn(warning.code, warning.message)
 
     def _report_findings(self, assembler: Assembler, outcome: Outcome) -> None:
         """Damage on the line: a warning, and an error if something was lost."""

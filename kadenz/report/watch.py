@@ -11,7 +11,7 @@ from kadenz.analysis import RecordResult, RunResult
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
 
 _HEADS = "Thread |  | >Jobs | >Min | >Median | >p99.9 | >Max | >Late | >Without a job"
-_CAUSE_HEADS = "Thread | Cause | >Late jobs | >Median µs | >Max µs"
+_CAUSE_HEADS = "Thread | Cause | >Late jobs | >Median {unit} | >Max {unit}"
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ def tables_of(
             text_cell(f"{thread.name} {thread.pid}"),
             text_cell(cause.name),
             text_cell(f"{cause.count:,} of {thread.late:,}"),
-            text_cell(f"{cause.median_ns / 1e3:,.1f}"),
-            text_cell(f"{cause.most_ns / 1e3:,.1f}"),
+            text_cell(_time(cause.median_ns, unit)),
+            text_cell(_time(cause.most_ns, unit)),
         )
         for thread in threads
         for cause in thread.causes
@@ -80,9 +80,18 @@ def tables_of(
     return [
         figures,
         Table.headed(
-            _CAUSE_HEADS, name="causes", title=title, rows=causes, notes=(*notes_below, about)
+            _CAUSE_HEADS.format(unit=unit),
+            name="causes",
+            title=title,
+            rows=causes,
+            notes=(*notes_below, about),
         ),
     ]
+
+
+def _time(ns: float, unit: str) -> str:
+    """A time in the unit of the figures; a guest's are virtual ns."""
+    return f"{ns / 1e3:,.1f}" if unit == "µs" else f"{ns:,.0f}"
 
 
 def _rows(thread: ThreadFacts, records: Mapping[str, RecordResult]) -> list[tuple[Cell, ...]]:
@@ -131,7 +140,7 @@ def _about(thread: ThreadFacts) -> list[str]:
 
 
 def as_data(result: RunResult, threads: Sequence[ThreadFacts]) -> list[dict[str, Any]]:
-    """The same as plain rows; times in ns."""
+    """The same as plain rows; times in ns, of a guest in virtual ns."""
     records = {record.bench: record for record in result.records}
     rows = []
     for thread in threads:

@@ -21,7 +21,11 @@ from typing import BinaryIO
 
 from kadenz import tools
 from kadenz.config.board import GuestProgram, GuestTier
-from kadenz.config.manifest import EmulatorEntry, LoadEntry
+from kadenz.config.manifest import (
+    EmulatorEntry,
+    LoadEntry,
+    Warning,  # noqa: A004
+)
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ToolMissing
 from kadenz.targets import tap, window
@@ -127,6 +131,7 @@ class GuestTarget(QemuProcess):
         self._tap = tap.plugin(tier.qemu) if self._card is not None else None
         self._given_up = False
         self.console = ""  # once it is closed
+        self.ended_well = False  # its program and the machine, once it is closed
         self.loads: list[LoadEntry] = []  # once it is closed
         self.without_thread: list[str] = []  # globs that match no thread of its kernel; once closed
         self.kernel_errors: list[str] = []  # what its kernel said of itself, each once; once closed
@@ -181,7 +186,8 @@ class GuestTarget(QemuProcess):
         self.without_thread = _WITHOUT.findall(self.console)
         self.kernel_errors = kernel_errors(self.console)
         well = ended_itself and "kadenz-init: the suite ended with 0" in self.console
-        if not well or self._has_warnings():
+        self.ended_well = well
+        if not well or self.warnings():
             self.withdraw()
         if ended_itself and self._card is not None:
             try:
@@ -243,12 +249,25 @@ class GuestTarget(QemuProcess):
         inputs: dict[str, Path | None] = {"kernel": self._kernel.image, "initrd": None}
         return inputs | ({tap.PLUGIN: self._tap} if self._tap is not None else {})
 
-    def _has_warnings(self) -> bool:
-        """Whether the lab will warn of this boot."""
-        unverified = not all(load.verified for load in self.loads)
-        missing = set(self._load.split("+")) - {"", *(load.name for load in self.loads)}
-        said = self.without_thread or self.kernel_errors
-        return bool(NOT_SETTLED in self.console or said or unverified or missing)
+    def warnings(self) -> list[Warning]:
+        """What the reader of a run must know of this boot, once it is closed."""
+        remarks = []
+        if NOT_SETTLED in self.console:
+            text = "the kernel was still busy with work of its boot when the measurement began"
+            remarks.append(("guest-not-settled", text))
+        remarks += [
+            ("guest-kernel-error", f"the guest's kernel reported: {error}")
+            for error in self.kernel_errors
+        ]
+        for glob in self.without_thread:
+            text = f"no thread of the guest's kernel is called `{glob}`: that rule had no effect"
+            remarks.append(("tuning-without-thread", text))
+        verified = {load.name for load in self.loads if load.verified}
+        for name in filter(None, self._load.split("+")):
+            if name not in verified:
+                text = f"the load `{name}` inside the guest reported no rate"
+                remarks.append(("load-not-verified", text))
+        return [Warning(code=code, message=text) for code, text in remarks]
 
     def _parameters(self) -> str:
         """The kernel's command line: fixed addresses, end on panic, settings for init."""

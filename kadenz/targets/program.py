@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kadenz.config.board import GuestProgram, GuestTier
+from kadenz.config.board import GuestTier
 from kadenz.config.manifest import EmulatorEntry
 from kadenz.errors import TargetFailed
 from kadenz.targets import calls_plugin
@@ -16,22 +15,10 @@ from kadenz.targets.calls import Calls
 from kadenz.targets.calls_plugin import CALLS, FUNCTIONS, LIBRARY, CallsProgress
 from kadenz.targets.guest import GuestTarget
 from kadenz.targets.guest_kernel import GuestKernel
+from kadenz.targets.launched import ProgramEnd, launch_plan, launcher, program_end
 
-# It runs instead of the suite, and starts the program: kernels/linux/guest/launch.c.
-_LAUNCHER = GuestProgram(crate="", modules=(), wire=(), arguments=("count",), ring=())
 _BOOT_S = 200.0  # of the guest's time beside the program's limit
 _NS = 1_000_000_000
-_HEAD = re.compile(rb"ended (exit|signal|limit) (\d{1,3}) (\d{1,18}) (\d{1,18})\n")
-
-
-@dataclass(frozen=True)
-class ProgramEnd:
-    """How the program ended, by the launcher: `kind` is exit, signal or limit."""
-
-    kind: str
-    number: int
-    output: bytes
-    errors: bytes
 
 
 @dataclass(frozen=True)
@@ -63,9 +50,8 @@ class Counting:
 
     @property
     def plan(self) -> str:
-        """The text that the launcher reads, a setting in each line."""
-        lines = [("program", self.path), ("limit", f"{round(self.limit_s * _NS)}")]
-        return "".join(f"{name} {value}\n" for name, value in [*lines, *self.settings])
+        """The text that the launcher reads."""
+        return launch_plan(self.path, self.limit_s, self.settings)
 
 
 class ProgramTarget(CallsProgress, GuestTarget):
@@ -79,7 +65,7 @@ class ProgramTarget(CallsProgress, GuestTarget):
         counting: Counting,
     ) -> None:
         """Builds the plugin. Raises the errors of `scope_plugin.build`."""
-        super().__init__(tier, kernel, pack, program=_LAUNCHER)
+        super().__init__(tier, kernel, pack, program=launcher("count"))
         self._counting = counting
         self._library = calls_plugin.library(tier.qemu)
 
@@ -97,7 +83,7 @@ class ProgramTarget(CallsProgress, GuestTarget):
         except TargetFailed as error:
             error.detail = messages or self._last_lines()
             raise
-        return calls, _end_of(stream)
+        return calls, program_end(stream)
 
     def last_lines(self) -> str:
         """The last lines of the guest's console."""
@@ -118,15 +104,3 @@ class ProgramTarget(CallsProgress, GuestTarget):
 
     def _inputs(self) -> dict[str, Path | None]:
         return {**super()._inputs(), LIBRARY: self._library, FUNCTIONS: None}
-
-
-def _end_of(stream: bytes) -> ProgramEnd | None:
-    match = _HEAD.match(stream)
-    if match is None:
-        return None
-    kind, number, output, errors = match.groups()
-    begin = match.end()
-    middle = begin + int(output)
-    return ProgramEnd(
-        kind.decode(), int(number), stream[begin:middle], stream[middle : middle + int(errors)]
-    )

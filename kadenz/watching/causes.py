@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from kadenz.watching.jobs import Job, Wait
 from kadenz.watching.threads import MIGRATING, Holder
+from kadenz.watching.units import MICROSECONDS, Unit
 
 EXECUTION = "its own execution"
 EXECUTION_FAULTS = "its own execution, with page faults"
@@ -82,8 +83,9 @@ def wait_name(wait: Wait) -> str:
     return f"{_WAIT_IN}{wait.place or 'a call'}, for {by}"
 
 
-def causes_of(jobs: Sequence[Job], deadline: float) -> list[Cause]:
-    """The causes of the jobs whose response is above `deadline`, in ns; the most frequent first."""
+def causes_of(jobs: Sequence[Job], deadline: float, unit: Unit = MICROSECONDS) -> list[Cause]:
+    """The causes of the jobs whose response is above `deadline`, in ns; the most frequent first.
+    `unit` is that of the details."""
     late = [job for job in jobs if job.response > deadline]
     in_time = [job for job in jobs if job.response <= deadline]
     usual = _usual(in_time)
@@ -91,7 +93,7 @@ def causes_of(jobs: Sequence[Job], deadline: float) -> list[Cause]:
     for job in late:
         name, excess = _main(job, usual, in_time)
         groups.setdefault(name, []).append((excess, job))
-    causes = [_cause(name, group, len(late)) for name, group in groups.items()]
+    causes = [_cause(name, group, len(late), unit) for name, group in groups.items()]
     return sorted(causes, key=lambda cause: (-cause.count, -cause.median))
 
 
@@ -115,7 +117,7 @@ def _main(job: Job, usual: dict[str, float], in_time: Sequence[Job]) -> tuple[st
     return name, round(excess)
 
 
-def _cause(name: str, group: Sequence[tuple[int, Job]], late: int) -> Cause:
+def _cause(name: str, group: Sequence[tuple[int, Job]], late: int, unit: Unit) -> Cause:
     spent = [excess for excess, _ in group]
     cycles = [job.cycle for _, job in group]
     longest = max(group, key=lambda entry: entry[0])[1]
@@ -128,11 +130,11 @@ def _cause(name: str, group: Sequence[tuple[int, Job]], late: int) -> Cause:
         most=max(spent),
         first_cycle=max(0, min(cycles)),
         last_cycle=max(0, *cycles),
-        detail=_detail(name, longest),
+        detail=_detail(name, longest, unit),
     )
 
 
-def _detail(name: str, job: Job) -> str:
+def _detail(name: str, job: Job, unit: Unit) -> str:
     """What the trace shows beside: page faults, or who executed while the job waited."""
     if name == EXECUTION_FAULTS:
         return f"{job.faults:,} page fault{'s' if job.faults != 1 else ''}"
@@ -141,7 +143,7 @@ def _detail(name: str, job: Job) -> str:
         return ""
     wait = max(waits, key=lambda each: each.spent)
     shares = sorted(wait.holders.items(), key=lambda entry: -entry[1])
-    named = [f"{_holder_in_wait(holder)} {ns / 1e3:,.0f} µs" for holder, ns in shares[:3]]
+    named = [f"{_holder_in_wait(holder)} {unit.whole(ns)}" for holder, ns in shares[:3]]
     return f"meanwhile on that processor {', '.join(named)}" if named else ""
 
 

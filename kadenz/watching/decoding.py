@@ -44,25 +44,33 @@ _OPTIONAL = (
     "exceptions/page_fault_kernel",
 )
 _VECTORS = "irq_vectors"
+_SYSTEM_CALLS = tuple(f"syscalls/sys_{way}_{name}" for name in CALLS for way in ("enter", "exit"))
+# All events that are recorded, with wildcards: for a kernel whose events are not known yet.
+PATTERNS = (
+    *SCHEDULER,
+    *_OPTIONAL,
+    *(f"{_VECTORS}/*_{way}" for way in ("entry", "exit")),
+    *_SYSTEM_CALLS,
+)
 
 
-def names(events: Path) -> tuple[list[str], list[str]]:
-    """The events to record that this kernel has, and those that it lacks.
+def names(events: Path, where: str = "") -> tuple[list[str], list[str]]:
+    """The events to record that a kernel has below its folder `events`, and those that it lacks.
 
-    ToolMissing without those of the scheduler.
+    ToolMissing without those of the scheduler; `where` names the kernel.
     """
     vectors = [
         f"{_VECTORS}/{path.name}"
         for path in sorted((events / _VECTORS).glob("*_e[nx]*"))
         if path.name.endswith(("_entry", "_exit"))
     ]
-    calls = [f"syscalls/sys_{way}_{name}" for name in CALLS for way in ("enter", "exit")]
-    there = {name: (events / name).is_dir() for name in (*SCHEDULER, *_OPTIONAL, *vectors, *calls)}
+    every = (*SCHEDULER, *_OPTIONAL, *vectors, *_SYSTEM_CALLS)
+    there = {name: (events / name).is_dir() for name in every}
     lacking = [name for name, is_there in there.items() if not is_there]
     without = [name for name in SCHEDULER if not there[name]]
     if without:
         raise ToolMissing(
-            f"{events}: this kernel has no event {', '.join(without)}",
+            f"{where or events}: this kernel has no event {', '.join(without)}",
             remedy="Use a kernel with CONFIG_FTRACE and CONFIG_EVENT_TRACING, as Debian's are",
         )
     groups = {name.partition("/")[0] for name in there if there[name]}

@@ -13,6 +13,7 @@ from kadenz.watching.jobs import Watched
 from kadenz.watching.judging import Judged
 from kadenz.watching.overhead import Overhead
 from kadenz.watching.threads import Gap, Observed
+from kadenz.watching.units import Unit
 
 _PARTS = 4  # of the longest job that are named
 
@@ -35,15 +36,17 @@ def release(thread: Watched) -> str:
 
 def evidence(of: Judged) -> str:
     """The period, and what it rests on."""
-    seen = of.thread.period
+    seen, name, ns = of.thread.period, of.unit.name, of.unit.ns
     if of.period_given and of.period_ns:
-        given = f"period {of.period_ns / 1e3:,.9g} µs, given"
-        return given if seen is None else f"{given}; its releases show {seen.period / 1e3:,.9g} µs"
+        given = f"period {of.period_ns / ns:,.9g} {name}, given"
+        return (
+            given if seen is None else f"{given}; its releases show {seen.period / ns:,.9g} {name}"
+        )
     if seen is None:
         return f"no period: {of.thread.no_period}"
     return (
-        f"period {seen.period / 1e3:,.9g} µs: {seen.on_grid:,} of {seen.intervals:,} intervals are "
-        f"whole periods, {seen.close:,} one period to 1 %"
+        f"period {seen.period / ns:,.9g} {name}: {seen.on_grid:,} of {seen.intervals:,} intervals "
+        f"are whole periods, {seen.close:,} one period to 1 %"
     )
 
 
@@ -53,20 +56,22 @@ def longest(of: Judged) -> str:
         return ""
     job = max(of.thread.jobs, key=lambda each: each.response)
     parts = parts_of(job)
-    named = [f"{part.spent / 1e3:,.1f} µs {part.cause}" for part in parts[:_PARTS]]
+    text = of.unit.text
+    named = [f"{text(part.spent)} {part.cause}" for part in parts[:_PARTS]]
     rest = sum(part.spent for part in parts[_PARTS:])
-    named += [f"{rest / 1e3:,.1f} µs others"] if rest else []
-    return f"{job.response / 1e3:,.1f} µs: {', '.join(named)}"
+    named += [f"{text(rest)} others"] if rest else []
+    return f"{text(job.response)}: {', '.join(named)}"
 
 
-def cost_words(cost: Overhead, observed: Observed) -> str:
+def cost_words(cost: Overhead, observed: Observed, unit: Unit) -> str:
     """What recording cost: per event, and of the processors' time."""
     rate = observed.events / observed.seconds if observed.seconds else 0.0
     share = rate * cost.event_ns / 1e9 / max(1, observed.cpus)
+    spread = f" ({cost.least_ns:,.0f} to {cost.most_ns:,.0f})"
     return (
-        f"recording an event costs {cost.event_ns:,.0f} ns ({cost.least_ns:,.0f} to "
-        f"{cost.most_ns:,.0f}); {rate:,.0f} events/s are {plain(100 * share, 2)} % of the "
-        "processors"
+        f"recording an event costs {cost.event_ns:,.0f} {unit.tick}"
+        f"{spread if cost.least_ns < cost.most_ns else ''}; {rate:,.0f} events/s are "
+        f"{plain(100 * share, 2)} % of the processor{'s' if observed.cpus > 1 else ''}"
     )
 
 
@@ -85,8 +90,8 @@ def cost_of_job(of: Judged, cost: Overhead) -> str:
     if not counts:
         return ""
     middle = counts[len(counts) // 2]
-    spent = middle * cost.event_ns / 1e3
-    return f"{of.label}: {middle:,} events in a median job, {spent:,.1f} µs of its response"
+    spent = of.unit.text(middle * cost.event_ns)
+    return f"{of.label}: {middle:,} events in a median job, {spent} of its response"
 
 
 def losses(gaps: Sequence[Gap]) -> tuple[str, str]:

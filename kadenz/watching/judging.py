@@ -15,6 +15,7 @@ from kadenz.watching.causes import Cause, causes_of
 from kadenz.watching.jobs import Watched, watched
 from kadenz.watching.selection import Selection
 from kadenz.watching.threads import Observed
+from kadenz.watching.units import MICROSECONDS, Unit
 
 _NO_NAME = re.compile(r"[\s/=]|[^\x20-\x7e]")
 
@@ -47,6 +48,7 @@ class Judged:
     deadline: Quantity | None  # as given
     late: int
     causes: tuple[Cause, ...]
+    unit: Unit = MICROSECONDS
 
 
 def parse_given(option: str, texts: Sequence[str]) -> list[Given]:
@@ -66,8 +68,9 @@ def judge(
     selection: Selection,
     periods: Sequence[Given] = (),
     deadlines: Sequence[Given] = (),
+    unit: Unit = MICROSECONDS,
 ) -> list[Judged]:
-    """Every thread of the selection, in the order of their numbers.
+    """Every thread of the selection, in the order of their numbers; its times are said in `unit`.
 
     UsageError for a period or deadline that names no thread.
     """
@@ -92,7 +95,8 @@ def judge(
                 deadline_ns=limit,
                 deadline=deadline.quantity if deadline else None,
                 late=sum(job.response > limit for job in jobs.jobs) if limit else 0,
-                causes=tuple(causes_of(jobs.jobs, limit)) if limit else (),
+                causes=tuple(causes_of(jobs.jobs, limit, unit)) if limit else (),
+                unit=unit,
             )
         )
     _check("--period", periods, judged)

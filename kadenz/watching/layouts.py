@@ -16,6 +16,7 @@ _FIELD = re.compile(
     r"field:(?P<type>[^;]*?)\s*\b(?P<name>\w+)(?P<array>\[[^\]]*\])?;\s*"
     r"offset:(?P<offset>\d+);\s*size:(?P<size>\d+);\s*signed:(?P<signed>[01]);"
 )
+_PAGE = re.compile(r"field: char data;\s*offset:(\d+);\s*size:(\d+);")
 _INTEGERS = {1: "b", 2: "h", 4: "i", 8: "q"}
 
 
@@ -88,3 +89,18 @@ def layout(events: Path, name: str) -> Layout | None:
         return Layout(file.read_text(encoding="ascii", errors="replace"), str(file))
     except OSError:
         return None
+
+
+def page_bytes(events: Path) -> int:
+    """Bytes of a page of the rings, by the kernel's own words below the folder `events`.
+
+    ToolMissing where they are not as Linux writes them.
+    """
+    file = events / "header_page"
+    match = _PAGE.search(file.read_text(encoding="ascii", errors="replace"))
+    if match is None:
+        raise ToolMissing(
+            f"{file}: not as Linux describes its rings",
+            remedy="Record with trace-cmd, and watch the file: kadenz watch FILE.dat",
+        )
+    return int(match[1]) + int(match[2])

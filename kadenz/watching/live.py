@@ -17,6 +17,7 @@ from pathlib import Path
 from kadenz.errors import UsageError
 from kadenz.host.family import family_of, is_alive
 from kadenz.watching.live_process import LiveProcess, Shown
+from kadenz.watching.machines import Machine, this_linux
 from kadenz.watching.overhead import Overhead, overhead
 from kadenz.watching.recorder import Recorder, recorder
 from kadenz.watching.selection import Selection
@@ -47,7 +48,8 @@ class Wanted:
 @dataclass(frozen=True)
 class Recording:
     """What was observed. `problem`: why the program's work is not whole, "" if nothing was wrong.
-    `lacking`: events that this kernel does not have. `full`: why it ended by itself.
+    `lacking`: events that the kernel does not have. `full`: why it ended by itself. `title`: what
+    was watched, in words. `file`: the name of a recording. `console`: what a guest's program wrote.
     `live_s`: processor time of the figures that were shown meanwhile."""
 
     observed: Observed
@@ -59,6 +61,10 @@ class Recording:
     lacking: Sequence[str]
     full: str
     bytes: int
+    machine: Machine
+    title: str
+    file: str = ""
+    console: str = ""
     live_s: float | None = None
 
 
@@ -101,6 +107,8 @@ def record(
             lacking=recording.lacking,
             full=recording.full,
             bytes=recording.bytes,
+            machine=this_linux(observed.cpus),
+            title=wanted.title,
             live_s=live.seconds if live else None,
         )
 

@@ -19,6 +19,7 @@ from kadenz.errors import TargetFailed, ToolMissing
 from kadenz.host import tracefs
 from kadenz.watching.decoding import decoders, names
 from kadenz.watching.events import Happening
+from kadenz.watching.layouts import page_bytes
 from kadenz.watching.pages import bytes_of, events_of_pages
 
 MOST_BYTES = 2 << 30  # of all files: some forty million events
@@ -26,7 +27,6 @@ _RING_KB = 16 << 10  # of each processor; some 300,000 events
 _ALL_RINGS_KB = 512 << 10
 _EVERY_S = 0.1  # between two looks at the rings; each wakes one thread of this process
 _CLOCK = "mono"
-_PAGE = re.compile(r"field: char data;\s*offset:(\d+);\s*size:(\d+);")
 _ENTRIES = re.compile(r"^(entries|overrun|dropped events): (\d+)$", re.MULTILINE)
 _KEPT_FREE = 256 << 20  # bytes of the disk that the files leave free
 
@@ -38,7 +38,7 @@ class Recorder:
         self._folder = folder
         self.names, self.lacking = names(folder / "events")
         self.decoders = decoders(folder / "events", self.names)
-        self.page_bytes = _page_bytes(folder / "events" / "header_page")
+        self.page_bytes = page_bytes(folder / "events")
         self._rings: dict[int, int] = {}
         self._files: dict[int, BinaryIO] = {}
         self._end = threading.Event()
@@ -189,14 +189,3 @@ def _page(ring: int, size: int) -> bytes:
     except BlockingIOError:
         return b""
     return page.ljust(size, b"\0") if page else b""
-
-
-def _page_bytes(file: Path) -> int:
-    """Bytes of a page of the rings, by the kernel's own words."""
-    match = _PAGE.search(file.read_text(encoding="ascii"))
-    if match is None:
-        raise ToolMissing(
-            f"{file}: not as Linux describes its rings",
-            remedy="Record with trace-cmd, and watch the file: kadenz watch FILE.dat",
-        )
-    return int(match[1]) + int(match[2])

@@ -3,35 +3,32 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
+from msgspec.structs import replace
 
 from kadenz import __version__
 from kadenz.config.manifest import (
     SCHEMA_VERSION,
     CampaignEntry,
-    ClockEntry,
     DeadlineEntry,
     EventEntry,
-    HostEntry,
     LaneEntry,
     Manifest,
     Nature,
     ProofEntry,
     RecordEntry,
-    TargetEntry,
     Warning,  # noqa: A004
 )
-from kadenz.host.facts import read_host
 from kadenz.images.provenance import describe
 from kadenz.store import RunWriter
 from kadenz.watching.jobs import Job
 from kadenz.watching.judging import Judged
+from kadenz.watching.machines import Machine
 
 _FIRST_RECORD = 10  # the first point of a plan
 _LANE = "job"
@@ -40,14 +37,16 @@ _MOST_U4 = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class Source:
-    """What was watched: `title` in words, `recording` the file's name or "" for this Linux."""
+    """What was watched: `title` in words, `recording` the file's name or "" without one.
+    `console`: what a program in a guest wrote."""
 
     title: str
     ended: str
     recording: str
+    machine: Machine
     warnings: Sequence[Warning]
     duration_s: float
-    cpus: int
+    console: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,8 @@ def record(judged: Sequence[Judged], source: Source, output: Path, name: str) ->
                     writer.append(number, lane, values.astype(entry.lanes[lane].dtype))
                 writer.close_record(number)
                 number += 1
+        if source.console:
+            writer.say(source.console)
         return writer.finish()
 
 
@@ -138,6 +139,7 @@ def _record(
         else None,
         declared=quantity.nature if periodic else "span",
         duration_s=source.duration_s,
+        value=source.machine.value,
     )
     return entry, list(lanes.values()) if jobs else []
 
@@ -169,16 +171,16 @@ def _lane(name: str, dtype: str, of: Judged, *, counted: bool) -> LaneEntry:
 
 
 def _events(judged: Sequence[Judged]) -> list[EventEntry]:
-    """The causes of late jobs, with the µs that each took."""
+    """The causes of late jobs, with the time that each took."""
     return [
         EventEntry(
-            kind=f"{each.label}: {_plain(cause.name)}, {{}} µs",
+            kind=f"{each.label}: {_plain(cause.name)}, {{}} {each.unit.name}",
             reaction="late",
             count=cause.count,
             first_cycle=cause.first_cycle,
             last_cycle=cause.last_cycle,
-            least=[f"{cause.least / 1e3:.0f}"],
-            greatest=[f"{cause.most / 1e3:.0f}"],
+            least=[f"{cause.least / each.unit.ns:.0f}"],
+            greatest=[f"{cause.most / each.unit.ns:.0f}"],
         )
         for each in judged
         for cause in each.causes
@@ -191,10 +193,7 @@ def _plain(text: str) -> str:
 
 
 def _manifest(judged: Sequence[Judged], source: Source, name: str) -> Manifest:
-    now = datetime.now(UTC)
-    here = read_host()
-    host = here.entry if not source.recording else _unknown(source.cpus)
-    is_hardware = not source.recording and not host.virtual
+    now, machine = datetime.now(UTC), source.machine
     return Manifest(
         schema_version=SCHEMA_VERSION,
         kadenz_version=__version__,
@@ -205,42 +204,20 @@ def _manifest(judged: Sequence[Judged], source: Source, name: str) -> Manifest:
         partial=False,
         partial_reason="",
         campaign=CampaignEntry(name="watch", file=source.recording, sha256="", quick=False),
-        target=TargetEntry(
-            name="linux@host",
-            kernel="",
-            board="linux",
-            tier="host",
-            instrument="ftrace",
-            arch=platform.machine() if not source.recording else "",
-            kernel_name="Linux",
-            kernel_version=host.kernel,
-            capabilities=[],
+        target=replace(
+            machine.target,
             settings={"program": source.title, "ended": source.ended},
-            cores=max(1, source.cpus),
-            tick_hz=0,
-            title=f"Linux: {source.title}",
+            title=f"{machine.target.title}: {source.title}",
         ),
-        clock=ClockEntry(
-            clock_class="hardware" if is_hardware else "hosted",
-            name="clock_monotonic" if not source.recording else "the recording's",
-            hz=1_000_000_000,
-            bits=64,
-            unit="ns",
-        ),
-        build=None,
-        host=host,
-        emulator=None,
-        conditions=[],
-        warnings=[*source.warnings, *(here.warnings if not source.recording else [])],
+        clock=machine.clock,
+        build=machine.build,
+        host=machine.host,
+        emulator=machine.emulator,
+        conditions=[*machine.conditions],
+        loads=[*machine.loads],
+        warnings=[*source.warnings, *machine.warnings],
         records=[],
-        preflight=here.preflight if not source.recording else [],
+        preflight=[*machine.preflight],
         events=_events(judged),
         name=name,
-    )
-
-
-def _unknown(cpus: int) -> HostEntry:
-    """The machine of a recording, which does not describe it."""
-    return HostEntry(
-        os="Linux", kernel="", preempt="", cpu="unknown", cpus=cpus, virtual="", facts={}
     )

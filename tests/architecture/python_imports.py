@@ -118,6 +118,8 @@ ARROWS: dict[str, set[str]] = {
     # The periods of a program that knows nothing of kadenz, from the scheduler's events.
     "watching": {
         "images",
+        "targets",
+        "values",
         "host",
         "store",
         "stats",

@@ -23,7 +23,7 @@ static sem_t to_hog, to_low, wanted;
 static pthread_mutex_t lock;
 static atomic_bool over;
 static int64_t delays[MOST];
-static int cycles, home, elsewhere;
+static int cycles, home, elsewhere, page_count;
 static const char *kind;
 
 static int64_t now(void)
@@ -78,15 +78,15 @@ static void *low(void *none)
 
 static void fault(void)
 {
-    char *pages =
-        mmap(NULL, PAGES * PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *pages = mmap(NULL, (size_t)page_count * PAGE_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (pages != MAP_FAILED) {
-        madvise(pages, PAGES * PAGE_BYTES, MADV_NOHUGEPAGE);
-        for (int i = 0; i < PAGES; i++) {
+        madvise(pages, (size_t)page_count * PAGE_BYTES, MADV_NOHUGEPAGE);
+        for (int i = 0; i < page_count; i++) {
             pages[(size_t)i * PAGE_BYTES] = 1;
         }
-        munmap(pages, PAGES * PAGE_BYTES);
+        munmap(pages, (size_t)page_count * PAGE_BYTES);
     }
 }
 
@@ -160,6 +160,7 @@ int main(int count, char **words)
     kind = count > 1 ? words[1] : "none";
     cycles = count > 2 ? atoi(words[2]) : 200;
     cycles = cycles < MOST ? cycles : MOST;
+    page_count = count > 3 ? atoi(words[3]) : PAGES;
     sched_getaffinity(0, sizeof allowed, &allowed);
     for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
         if (CPU_ISSET(cpu, &allowed)) {
