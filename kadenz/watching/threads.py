@@ -13,6 +13,7 @@ from kadenz.watching.events import (
     REAL_TIME,
     Call,
     End,
+    Enter,
     Fault,
     Happening,
     Loss,
@@ -172,9 +173,8 @@ class Observer:
         elif isinstance(event, Call):
             seen.has_calls = True
             self._call(event, here)
-        elif isinstance(event, Fault):
-            if stint := self._thread(event.current).stint:
-                stint.faults += 1
+        elif isinstance(event, Enter | Fault):
+            self._count(event)
         elif isinstance(event, Loss):
             seen.gaps.append(Gap(event.cpu, before, event.at, event.lost))
             self._lose()
@@ -190,6 +190,16 @@ class Observer:
             self._ran(thread, thread.stint, here, event.at)
             thread.since = event.at
         thread.call = event.place
+
+    def _count(self, event: Enter | Fault) -> None:
+        """An interrupt, or a page fault, while a thread runs."""
+        thread = self._thread(event.current)
+        if thread.stint is None or thread.state != "running":
+            return
+        if isinstance(event, Fault):
+            thread.stint.faults += 1
+        else:
+            thread.stint.handled += 1
 
     def _rare(self, event: Happening) -> None:
         if isinstance(event, Migration):
@@ -348,7 +358,6 @@ class Observer:
             if span.who.kind in ("interrupt", "soft interrupt"):
                 holder = Holder(span.who)
                 stint.interrupts[holder] = stint.interrupts.get(holder, 0) + spent
-                stint.handled += 1
             elif is_lock(thread.call):
                 stint.spins[thread.call] = stint.spins.get(thread.call, 0) + spent
             else:

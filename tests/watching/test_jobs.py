@@ -97,6 +97,10 @@ def the_late_job(of: Watched) -> Job:
     return late
 
 
+def test_an_interrupt_with_another_inside_counts_once() -> None:
+    assert the_late_job(periodic(60, {9: interrupted}).watched()).handled == 2
+
+
 def test_an_undisturbed_job_has_exact_times() -> None:
     of = periodic(20, {}).watched()
     assert len(of.jobs) == 20
