@@ -29,9 +29,8 @@ HEAD = """\
 <!-- Written by `make benchmark` from benchmarks/; `make benchmark ONLY=NAME` runs one. -->
 # Performance of kadenz itself
 
-What kadenz costs, and its figures on Linux next to those of its peers. Each part is what its
-program printed last, with day, commit and machine. No test asserts a time: they are of class
-`hosted`, and only ratios within one run count.
+Costs of kadenz, and its figures on Linux next to its peers'. Each part is what its program printed
+last, with day, commit and machine. Times are of class `hosted`: only ratios within one run count.
 """
 _ANSWER = re.compile(r"^answer: (.*)\n?", re.M)
 

@@ -55,6 +55,7 @@ SHORT: dict[str, list[str]] = {
     "speed.py": ["--rounds", "1", "--only", "speed/profile"],
     "start_time.py": ["--rounds", "2"],
     "stats_coverage.py": ["--simulations", "4"],
+    "watch_peers.py": [],
     "yoo2024_fit.py": ["--samples", "3", "--variant", "external data, bytes"],
 }
 # Its verdict needs more than a second of an idle machine.
@@ -82,6 +83,8 @@ def test_a_bench_runs_and_prints_figures(bench: str, tmp_path: Path) -> None:
         pytest.skip("needs the right to SCHED_FIFO and network namespaces: run as root")
     if bench == "count_programs.py" and shutil.which("valgrind") is None:
         pytest.skip("no valgrind, the peer")
+    if bench == "watch_peers.py" and shutil.which("rtla") is None:
+        pytest.skip("no rtla, the peer")
     answer = subprocess.run(
         [sys.executable, str(ROOT / "benchmarks" / bench), *SHORT[bench]],
         cwd=tmp_path,
