@@ -73,7 +73,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// The file of a network.
+/// The file of a network, without init commands of SoE.
 pub fn write(network: &Network) -> String {
     let mut xml = Xml { text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".into(), open: Vec::new() };
     xml.element_with("EtherCATConfig", " Version=\"1.3\"", |xml| {
@@ -223,6 +223,16 @@ fn mailbox(xml: &mut Xml, mailbox: &Mailbox) {
                 xml.element("InitCmds", |xml| mailbox.sdos.iter().for_each(|command| sdo(xml, command)));
             });
         }
+        // In the order of the schema; SoE is described by fields that are not kept.
+        for name in ["AoE", "EoE", "FoE", "VoE"] {
+            let of_protocol = |command: &&MessageCommand| protocol_name(command.protocol) == name;
+            let mut commands = mailbox.messages.iter().filter(of_protocol).peekable();
+            if commands.peek().is_some() {
+                xml.element(name, |xml| {
+                    xml.element("InitCmds", |xml| commands.for_each(|command| message(xml, command)))
+                });
+            }
+        }
     });
 }
 
@@ -238,6 +248,18 @@ fn sdo(xml: &mut Xml, command: &SdoCommand) {
         if !command.data.is_empty() {
             xml.hex("Data", &command.data);
         }
+        if command.is_disabled {
+            xml.value("Disabled", 1);
+        }
+    });
+}
+
+fn message(xml: &mut Xml, command: &MessageCommand) {
+    xml.element("InitCmd", |xml| {
+        command.transitions.iter().for_each(|transition| xml.value("Transition", transition.name()));
+        xml.comment(&command.comment);
+        xml.value("Timeout", command.timeout_ms);
+        xml.hex("Data", command.data.as_deref().unwrap_or_default());
         if command.is_disabled {
             xml.value("Disabled", 1);
         }

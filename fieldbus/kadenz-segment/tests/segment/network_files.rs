@@ -91,14 +91,15 @@ fn the_file_of_every_ring_is_read_back_and_brings_it_to_op() {
     let layouts = ["../kadenz-motion/layouts", "rings"].map(|folder| std::fs::read_dir(folder).unwrap());
     let paths = layouts.into_iter().flatten().map(|entry| entry.unwrap().path());
     let rings = paths.filter(|path| RingFile::read(path).is_ok()).map(|path| ring_of(&path));
-    let texts = [EXAMPLE.to_owned(), wired(), branched(), line(&["coupler"])];
+    let named = line(&["drive"]).replace("\"d0\"", "'a<b>&\"c\"]]> é'");
+    let texts = [EXAMPLE.to_owned(), wired(), branched(), line(&["coupler"]), named];
     let rings: Vec<Ring> = rings
         .chain(texts.iter().map(|text| {
             let path = Path::new("test.toml");
             Ring::new(&RingFile::parse(text, path).unwrap(), path).unwrap()
         }))
         .collect();
-    assert!(rings.len() >= 8);
+    assert!(rings.len() >= 9);
     for ring in rings {
         let network = eni::plan(&ring);
         let text = eni::write(&network);
@@ -378,6 +379,72 @@ fn a_command_that_fails_is_named_with_its_line_and_its_reason() {
         let message = failure(&file.replacen(from, to, 1), segment(&ring));
         assert!(message.starts_with("line ") && message.ends_with(said), "{message}");
     }
+}
+
+/// A file with more mailbox commands at the transition to SAFE-OP, in front of its own.
+fn with_mail(file: &str, commands: &str) -> String {
+    file.replacen("<CoE>\n          <InitCmds>", &format!("<CoE>\n<InitCmds>{commands}"), 1)
+}
+
+/// An SDO of a file: the command specifier, object and sub-index, data, more attributes.
+fn sdo(specifier: u8, index: u16, sub: u8, data: &str, attributes: &str) -> String {
+    format!(
+        "<InitCmd{attributes}><Transition>PS</Transition><Timeout>100</Timeout><Ccs>{specifier}</Ccs>\
+         <Index>{index}</Index><SubIndex>{sub}</SubIndex>{data}</InitCmd>"
+    )
+}
+
+#[test]
+fn sdos_of_every_length_are_replayed() {
+    // Outputs would overwrite what an SDO has written: those objects are in a PDO that is not assigned.
+    let octets = pdo(0x1600, "Sm=\"2\"", &[(0x7002, 0, 32, "UDINT")])
+        + &pdo(0x1601, "", &[(0x7000, 1, 960, "OCTET_STRING(120)"), (0x7001, 0, 32, "UDINT")]);
+    let mailbox = coe("DefaultSize=\"64\" MinSize=\"64\" MaxSize=\"64\"");
+    let esi =
+        device_files::file(&device(3, 1, &(mailbox + &octets)).replace(">D3<", &format!(">{}<", "D".repeat(200))));
+    let text = "[[device]]\nname = \"a\"\nkind = \"coupler\"\nesi = \"d.xml\"\n";
+    let ring = || device_files::ring(&esi, text).unwrap();
+    let file = eni::write(&eni::plan(&ring()));
+    let long: String = (0..120).map(|byte| format!("{byte:02x}")).collect();
+    let commands = sdo(1, 0x7000, 1, &format!("<Data>{long}</Data>"), "")
+        + &sdo(1, 0x7001, 0, "<Data>78563412</Data>", "")
+        + &sdo(1, 0x1C12, 0, "<Data>01000016</Data>", " CompleteAccess=\"1\"")
+        + &sdo(2, 0x1008, 0, "", "")
+        + &sdo(2, 0x1018, 1, "", "")
+        + &sdo(2, 0x1018, 0, "", " CompleteAccess=\"1\"");
+    let network = eni::parse(&with_mail(&file, &commands)).unwrap();
+    let master = in_op(&network, Segment::new(ring()));
+    let dictionary = &master.segment().ring().devices[0].dictionary;
+    let bytes = dictionary.bytes(dictionary.handle(0x7000, 1).unwrap()).unwrap();
+    assert_eq!(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>(), long);
+    assert_eq!(dictionary.number(0x7001, 0), 0x1234_5678);
+    for (command, said) in [
+        (sdo(2, 0x1FFF, 0, "", ""), "SDO 0x1fff:00, \"\": the device aborts with 0x06020000"),
+        (sdo(1, 0x1018, 1, "<Data>00000000</Data>", ""), "the device aborts with 0x06010002"),
+    ] {
+        let message = failure(&with_mail(&file, &command), Segment::new(ring()));
+        assert!(message.starts_with("line ") && message.ends_with(said), "{message}");
+    }
+}
+
+#[test]
+fn messages_of_other_protocols_are_replayed_and_written() {
+    let ring = line(&["drive"]) + "voe = { echo = [1] }\n";
+    let file = file(&ring);
+    let with = |protocol: &str, data: &str| {
+        let command = format!("<InitCmd><Transition>PS</Transition><Timeout>100</Timeout>{data}</InitCmd>");
+        file.replacen("</CoE>\n", &format!("</CoE>\n<{protocol}><InitCmds>{command}</InitCmds></{protocol}>"), 1)
+    };
+    let echo = with("VoE", "<Data>ad0b00000100aa</Data>");
+    assert_eq!(failure(&echo, segment(&ring)), "OP");
+    let network = eni::parse(&echo).unwrap();
+    assert_eq!(network.slaves[0].mailbox.as_ref().unwrap().messages.len(), 1);
+    assert_eq!(eni::parse(&eni::write(&network)).unwrap(), network);
+    let refused = failure(&with("VoE", "<Data>ad0b00000900aa</Data>"), segment(&ring));
+    assert!(refused.contains("d0, VoE: the mailbox answers with error 01000500"), "{refused}");
+    let fields =
+        failure(&with("SoE", "<OpCode>3</OpCode><DriveNo>0</DriveNo><IDN>1</IDN><Data>00</Data>"), segment(&ring));
+    assert!(fields.ends_with("d0: init commands of SoE are not replayed"), "{fields}");
 }
 
 #[test]
