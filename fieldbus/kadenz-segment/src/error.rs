@@ -52,7 +52,7 @@ pub enum SegmentError {
     #[error("replay differs from the recording: {message}. Replay with the ring file, the faults and the version of the recording")]
     ReplayDiffers { message: String },
     /// An ENI file describes another network than the ring.
-    #[error("{path}: {count} differences from the ring. Correct the ring file, or make the ENI file anew")]
+    #[error("{path}: differences from the ring: {count}. Correct the ring file, or make the ENI file anew")]
     NetworkDiffers {
         path: PathBuf,
         /// Number of differences, which are listed before.

@@ -50,7 +50,7 @@ pub struct Replay<'a> {
 
 fn failure(line: Line, message: impl Display) -> Problem {
     let place = if line.0 > 0 { format!("line {}: ", line.0) } else { String::new() };
-    let remedy = "Compare the file with the ring, or correct the command";
+    let remedy = "Correct the command in the file, or the device in the ring file";
     Problem { message: format!("{place}{message}"), remedy: remedy.into() }
 }
 

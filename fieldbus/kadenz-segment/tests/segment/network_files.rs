@@ -562,11 +562,11 @@ fn the_program_writes_compares_and_replays_a_file() {
     let (code, out, error) = program(&["check", &other, "--eni", &path]);
     assert_eq!(code, 1, "{error}");
     assert!(out.contains("Slave 8 (inputs, vendor 0xbad, product 0x4) is missing in the ring"), "{out}");
-    assert!(error.contains("8 differences from the ring"), "{error}");
+    assert!(error.contains("differences from the ring: 8. Correct"), "{error}");
     std::fs::write(&path, text.replacen("<Data>0200</Data>", "<Data>0300</Data>", 1)).unwrap();
     let (code, _, error) = program(&["check", EIGHT, "--eni", &path]);
     assert_eq!(code, 1);
-    assert!(error.contains("coupler, \"wait for PRE-OP\": ") && error.contains("Compare the file"), "{error}");
+    assert!(error.contains("coupler, \"wait for PRE-OP\": ") && error.contains("Correct the command"), "{error}");
     for (content, said) in [
         (include_str!("../data/drive.xml"), "the file is a EtherCATInfo, not an EtherCATConfig. An ESI file describes"),
         ("", "not XML: "),
