@@ -158,6 +158,15 @@ impl DataType {
         (Self::of_width(bits).unwrap_or(Self::Octets), None)
     }
 
+    /// The name that ESI files use; `None` for text and octets that are no whole bytes.
+    pub fn esi_name(self, bits: u16) -> Option<String> {
+        let number = NUMBERS.iter().find(|(data_type, ..)| *data_type == self).map(|(_, name, _)| (*name).to_owned());
+        number.or_else(|| {
+            let name = if self == Self::Text { "STRING" } else { "OCTET_STRING" };
+            (bits % 8 == 0).then(|| format!("{name}({})", bits / 8))
+        })
+    }
+
     /// An unsigned number of this width; `None` where no data type has it.
     pub fn of_width(bits: u16) -> Option<Self> {
         NUMBERS.iter().find(|(.., known)| *known == bits).map(|(data_type, ..)| *data_type)

@@ -51,6 +51,16 @@ pub enum SegmentError {
     /// A replay gave other frames than the recording.
     #[error("replay differs from the recording: {message}. Replay with the ring file, the faults and the version of the recording")]
     ReplayDiffers { message: String },
+    /// An ENI file describes another network than the ring.
+    #[error("{path}: differences from the ring: {count}. Correct the ring file, or make the ENI file anew")]
+    NetworkDiffers {
+        path: PathBuf,
+        /// Number of differences, which are listed before.
+        count: usize,
+    },
+    /// The commands of an ENI file do not bring the ring to OP.
+    #[error("{path}: {message}. {remedy}")]
+    NetworkFails { path: PathBuf, message: String, remedy: String },
     /// A recording without a frame proves nothing.
     #[error("the recording holds no frame from a master. Record while one is on the interface")]
     NothingToReplay,

@@ -20,6 +20,7 @@ pub mod control;
 pub mod description;
 pub mod device;
 pub mod drive;
+pub mod eni;
 pub mod eoe;
 pub mod error;
 pub mod esc;
@@ -47,3 +48,4 @@ pub mod sii;
 pub mod topology;
 #[deny(clippy::indexing_slicing)]
 pub mod voe;
+pub mod xml;

@@ -8,6 +8,8 @@ use kadenz_segment::command::Command as Datagram;
 use kadenz_segment::control::{self, client, server::Socket};
 use kadenz_segment::device::channels::Place;
 use kadenz_segment::device::{Device, Function};
+use kadenz_segment::eni;
+use kadenz_segment::eni::replay::Replay;
 use kadenz_segment::error::SegmentError;
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::link::log::Log;
@@ -18,6 +20,7 @@ use kadenz_segment::register::REGISTERS;
 use kadenz_segment::ring::Ring;
 use kadenz_segment::segment::Segment;
 use kadenz_segment::settings::{RingFile, EXAMPLE};
+use kadenz_segment::xml::Problem;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -89,6 +92,9 @@ enum Action {
         /// Fault file.
         #[arg(long)]
         faults: Option<PathBuf>,
+        /// ENI file: compare its network with the ring, and replay its commands until OP.
+        #[arg(long)]
+        eni: Option<PathBuf>,
     },
     /// Describe a ring, the file format, or what the segment knows.
     Describe {
@@ -100,6 +106,9 @@ enum Action {
         /// Print the register map.
         #[arg(long)]
         registers: bool,
+        /// Print the ring as an ENI file.
+        #[arg(long, requires = "ring", conflicts_with_all = ["format", "registers"])]
+        eni: bool,
     },
 }
 
@@ -172,14 +181,19 @@ fn act(action: Action) -> Result<(), SegmentError> {
             say!("{} frames sent, {} returned: all as recorded", replayed.sent, replayed.returned);
             Ok(())
         }
-        Action::Check { ring, faults } => {
+        Action::Check { ring, faults, eni } => {
             // A fault may be at the cable of a second interface.
             let segment = build(&ring, 2, faults.as_deref(), &[])?;
             segment.faults().iter().for_each(|running| say!("fault {}: {}", running.number, running.text));
             say!("{}: {} devices, no error", ring.display(), segment.ring().devices.len());
+            eni.map_or(Ok(()), |eni| check_network(&ring, &eni))
+        }
+        Action::Describe { ring: Some(ring), eni: true, .. } => {
+            let network = eni::plan(&Ring::new(&RingFile::read(&ring)?, &ring)?);
+            let _ = write!(std::io::stdout(), "{}", eni::write(&network));
             Ok(())
         }
-        Action::Describe { ring, format, registers } => describe(ring.as_deref(), format, registers),
+        Action::Describe { ring, format, registers, .. } => describe(ring.as_deref(), format, registers),
     }
 }
 
@@ -209,6 +223,26 @@ fn build(ring: &Path, interfaces: usize, faults: Option<&Path>, arguments: &[Str
     let faults: Result<Vec<_>, _> = arguments.iter().map(|text| Fault::from_argument(text)).collect();
     segment.add_faults(faults?)?;
     Ok(segment)
+}
+
+/// Compares an ENI file with a ring; without a difference its commands are replayed until OP.
+fn check_network(ring: &Path, path: &Path) -> Result<(), SegmentError> {
+    let network = eni::read(path)?;
+    let segment = build(ring, 1, None, &[])?;
+    let differences = eni::compare::compare(&network, segment.ring());
+    differences.iter().for_each(|difference| say!("{}: {difference}", path.display()));
+    if !differences.is_empty() {
+        return Err(SegmentError::NetworkDiffers { path: path.into(), count: differences.len() });
+    }
+    let wrong = |problem: Problem| SegmentError::NetworkFails {
+        path: path.into(),
+        message: problem.message,
+        remedy: problem.remedy,
+    };
+    let mut master = Replay::new(&network, segment).map_err(wrong)?;
+    master.bring_up().map_err(wrong)?;
+    say!("{}: {} devices as in the ring, OP after {} frames", path.display(), network.slaves.len(), master.frames());
+    Ok(())
 }
 
 /// How a segment is served.

@@ -12,6 +12,7 @@ use kadenz_segment::coe::sdo::Server;
 use kadenz_segment::command::Command;
 use kadenz_segment::control;
 use kadenz_segment::description::{MAILBOX_IN, MAILBOX_OUT};
+use kadenz_segment::eni::{self, replay::Replay};
 use kadenz_segment::eoe::server::Answer;
 use kadenz_segment::eoe::settings::EthernetSettings;
 use kadenz_segment::esi::{self, Choice};
@@ -27,7 +28,7 @@ use kadenz_segment::segment::{Segment, Verdict};
 use kadenz_segment::settings::{RingFile, EXAMPLE};
 use kadenz_segment::topology::End;
 use kadenz_segment::voe::VendorSettings;
-use kadenz_segment::{aoe, eoe, foe, mailbox, pcap, voe};
+use kadenz_segment::{aoe, eoe, foe, mailbox, pcap, voe, xml};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -171,9 +172,22 @@ proptest! {
     #[test]
     fn a_damaged_esi_file_is_a_device_or_an_error(changes in changes(), bytes in prop::collection::vec(any::<u8>(), 0..100)) {
         for file in [&include_bytes!("data/types.xml")[..], include_bytes!("data/long.xml"), &bytes] {
-            if let Ok(text) = esi::decode(&damage(file, &changes)) {
+            if let Ok(text) = xml::decode(&damage(file, &changes)) {
                 let _ = esi::parse(&text, Choice::default());
             }
+        }
+    }
+
+    #[test]
+    fn a_damaged_network_file_is_replayed_or_an_error(changes in changes(), bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        let ring = line(&["coupler", "drive", "digital-output"]);
+        let file = eni::write(&eni::plan(segment(&ring).ring()));
+        for file in [file.as_bytes(), &bytes] {
+            let Ok(text) = xml::decode(&damage(file, &changes)).map(|text| text.into_owned()) else { continue };
+            let Ok(network) = eni::parse(&text) else { continue };
+            let segment = segment(&ring);
+            let _ = eni::compare::compare(&network, segment.ring());
+            let _ = Replay::new(&network, segment).and_then(|mut master| master.bring_up());
         }
     }
 

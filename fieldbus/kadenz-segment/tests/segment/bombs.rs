@@ -3,7 +3,8 @@
 //! would not end.
 
 use crate::files::program;
-use kadenz_segment::esi::{self, Choice, Problem};
+use kadenz_segment::esi::{self, Choice};
+use kadenz_segment::xml::Problem;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -12,7 +12,7 @@ use kadenz_segment::settings::RingFile;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An ESI file with these devices.
-fn file(devices: &str) -> String {
+pub fn file(devices: &str) -> String {
     format!(
         "<EtherCATInfo><Vendor><Id>#xB0B</Id></Vendor><Descriptions><Devices>\n{devices}\n</Devices></Descriptions>\
          </EtherCATInfo>"
@@ -20,12 +20,12 @@ fn file(devices: &str) -> String {
 }
 
 /// A device of this product code.
-fn device(product: u32, revision: u32, body: &str) -> String {
+pub fn device(product: u32, revision: u32, body: &str) -> String {
     format!("<Device><Type ProductCode=\"{product}\" RevisionNo=\"{revision}\">D{product}</Type>{body}</Device>\n")
 }
 
 /// An RxPdo (0x16..) or a TxPdo with these attributes and entries of (index, sub-index, bits, type).
-fn pdo(index: u16, attributes: &str, entries: &[(u16, u8, u16, &str)]) -> String {
+pub fn pdo(index: u16, attributes: &str, entries: &[(u16, u8, u16, &str)]) -> String {
     let tag = if index < 0x1A00 { "RxPdo" } else { "TxPdo" };
     let entries: String = entries
         .iter()
@@ -40,7 +40,7 @@ fn pdo(index: u16, attributes: &str, entries: &[(u16, u8, u16, &str)]) -> String
 }
 
 /// The sync managers of a CoE device with mailboxes of these sizes.
-fn coe(size: &str) -> String {
+pub fn coe(size: &str) -> String {
     format!(
         "<Sm {size} StartAddress=\"#x1000\" ControlByte=\"#x26\" Enable=\"1\">MBoxOut</Sm>\
          <Sm {size} StartAddress=\"#x1400\" ControlByte=\"#x22\" Enable=\"1\">MBoxIn</Sm>\
@@ -51,7 +51,7 @@ fn coe(size: &str) -> String {
 }
 
 /// A ring whose devices are in `esi`, or the error.
-fn ring(esi: &str, devices: &str) -> Result<Ring, String> {
+pub fn ring(esi: &str, devices: &str) -> Result<Ring, String> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("kadenz-device-files-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
     let folder = std::env::temp_dir().join(name);

@@ -8,6 +8,7 @@ use kadenz_segment::pcap::Writer;
 use kadenz_segment::ranges::{self, Range};
 use kadenz_segment::ring::Ring;
 use kadenz_segment::settings::{RingFile, EXAMPLE};
+use kadenz_segment::xml;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -219,7 +220,7 @@ fn esi_text(encoding: &str, name: &str, pdos: &str) -> String {
 
 #[test]
 fn an_esi_file_is_read_in_the_encoding_it_declares() {
-    let name_in = |bytes: &[u8]| esi::parse(&esi::decode(bytes).unwrap(), Choice::default()).unwrap().type_name;
+    let name_in = |bytes: &[u8]| esi::parse(&xml::decode(bytes).unwrap(), Choice::default()).unwrap().type_name;
     let text = |encoding| esi_text(encoding, "Zähler für °C", "");
     let latin: Vec<u8> = text("ISO-8859-1").chars().map(|letter| letter as u8).collect();
     assert_eq!(name_in(&latin), "Zähler für °C");
@@ -232,12 +233,12 @@ fn an_esi_file_is_read_in_the_encoding_it_declares() {
         assert_eq!(name_in(&units.into_iter().flat_map(order).collect::<Vec<u8>>()), "Zähler für °C");
     }
     assert_eq!(name_in(&[&[0xEF, 0xBB, 0xBF], text("utf-8").as_bytes()].concat()), "Zähler für °C");
-    let wrong = esi::decode(&[text("utf-8").as_bytes(), &[0xE4]].concat()).unwrap_err();
+    let wrong = xml::decode(&[text("utf-8").as_bytes(), &[0xE4]].concat()).unwrap_err();
     assert!(
         wrong.0.contains("not text in UTF-8 (as its XML declaration says)") && wrong.1.contains("Save the file"),
         "{wrong:?}"
     );
-    assert!(esi::decode(text("klingon").as_bytes()).unwrap_err().0.contains("unknown encoding \"klingon\""));
+    assert!(xml::decode(text("klingon").as_bytes()).unwrap_err().0.contains("unknown encoding \"klingon\""));
 }
 
 #[test]

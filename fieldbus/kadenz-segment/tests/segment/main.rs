@@ -16,6 +16,7 @@ mod ethernet;
 mod fault_language;
 mod file_access;
 mod files;
+mod network_files;
 mod other_protocols;
 mod redundancy;
 mod scenarios;
