@@ -14,7 +14,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/halt.c
     ${CMAKE_CURRENT_LIST_DIR}/loop.c)
 target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/include)
-if(NOT KDZ_INSTRUMENT STREQUAL "scope") # the others read the counter
+if(NOT KDZ_INSTRUMENT MATCHES "^(scope|beside)$") # the others read the counter
     target_sources(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter/clock.c)
     target_include_directories(kadenz-suite PRIVATE ${CMAKE_CURRENT_LIST_DIR}/counter)
 endif()

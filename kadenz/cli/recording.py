@@ -17,9 +17,11 @@ from kadenz.cli.output import write_json
 from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.cli.timeout_option import timeout_option
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, KadenzError, UsageError
+from kadenz.lab.beside import EACH_KIND
 
 if TYPE_CHECKING:
     from kadenz.config.manifest import Instrument
+    from kadenz.lab.beside import Beside
     from kadenz.lab.job import Result
     from kadenz.lab.states import State
     from kadenz.targets.arrivals import Asked as Arriving
@@ -123,9 +125,11 @@ def record(
     traced: bool = False,
     arriving: Arriving | None = None,
     states: Sequence[State] = (),
+    beside: Beside = EACH_KIND,
 ) -> Recorded:
     """Measures the benchmarks; `instruments` has the targets of each. In each of `states`, if there
-    are any, with interrupts in the last sample: as `arriving` asks, or one in every cycle."""
+    are any, with interrupts in the last sample: as `arriving` asks, or one in every cycle. On
+    several cores another one works `beside`."""
     from kadenz.cli.measuring import display_of, measured, stoppable
     from kadenz.cli.run_request import lab_defaults, requests_of, run_name
     from kadenz.config.target_name import own_image
@@ -147,6 +151,7 @@ def record(
         profiled=profiled,
         traced=traced,
         arriving=arrivals,
+        beside=beside,
     )
     requests = [
         request

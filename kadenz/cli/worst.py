@@ -12,6 +12,7 @@ from kadenz.cli.option_groups import GroupedCommand, declared, simulated_core_op
 from kadenz.cli.output import write_json
 from kadenz.cli.recording import Asked, Recorded, record, recording_options
 from kadenz.config.manifest import SECONDS
+from kadenz.lab.beside import CORES, MOST_OFFSETS
 from kadenz.lab.states import OPTION, states_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,29 @@ _SAMPLES = 4  # the last one is tried: caches are warm
     "with one of another device, in every cycle: all pairs.",
 )
 @click.option(
+    "--beside",
+    "kinds",
+    metavar="KIND[,KIND…]",
+    default="",
+    help="On several cores: what another one does meanwhile: idle, loop, memory or calls. One run "
+    "for each; without it, for all.",
+)
+@click.option(
+    "--offsets",
+    type=click.IntRange(1, MOST_OFFSETS),
+    default=1,
+    show_default=True,
+    help="On several cores: the other one begins its work at N offsets from the service. One run "
+    "for each.",
+)
+@click.option(
+    "--core",
+    type=click.Choice(CORES),
+    default=CORES[0],
+    show_default=True,
+    help="On several cores: the one that gets the interrupt.",
+)
+@click.option(
     "--why",
     is_flag=True,
     help="Follow the worst arrival and a typical one, function by function.",
@@ -60,6 +84,9 @@ def worst(
     instrument: Instrument | None,
     step: int,
     second: str | None,
+    kinds: str,
+    offsets: int,
+    core: str,
     why: bool,
     state: Mapping[str, Sequence[str]],
     **values: Any,
@@ -73,8 +100,9 @@ def worst(
     interrupted, and whether interrupts were off or the scheduler locked. On a real board, and with
     `--instrument counter`, a timer of the board raises the interrupt, one tick later each time.
 
-    On several cores the SERVICE is smp/offset: a call, and another core that begins to work at
-    every offset from its begin, with each kind of work.
+    On several cores another core works meanwhile, in the image of this command alone. SERVICE may
+    be smp/offset there, without an interrupt: a call, and another core that begins to work at every
+    offset from its begin, with each kind of work.
 
     \b
     kadenz worst critical/semaphore-give --target freertos/ibex@rtl
@@ -89,18 +117,23 @@ def worst(
     kadenz worst critical/semaphore-give --set waiter=1 \\
         --target freertos/ibex@rtl --with tick
     kadenz worst critical/semaphore-give --target freertos/ibex@board
+    kadenz worst critical/semaphore-give --target freertos/ibex2@rtl \\
+        --beside calls --offsets 16
     kadenz worst smp/offset --target freertos/ibex2@rtl
     """
+    from kadenz.lab.beside import Beside, kinds_of
     from kadenz.lab.offsets import is_sweep
     from kadenz.targets.arrivals import Asked as Arriving
 
     asked = Asked.of(values)
+    beside = Beside(kinds_of(kinds), offsets, core)
     options = {
         "--instrument scope": instrument == "scope",
         "--step": step != 1,
         "--with": second,
         "--state": state,
         "--why": why,
+        **dict.fromkeys(beside.options, True),
     }
     if is_sweep(asked.work, [option for option, given in options.items() if given]):
         return _beside_another_core(asked)
@@ -111,6 +144,7 @@ def worst(
         profiled=why,
         arriving=Arriving(0, step=step, second=second or ""),
         states=states_of(state),
+        beside=beside,
     )
     results = _shown(asked, recorded)
     if why:

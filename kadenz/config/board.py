@@ -207,6 +207,9 @@ class RtlTier(FileModel, kw_only=True, frozen=True):
     clint: int = 0x02000000
     finisher: int = 0x00100000
     locks: int = 0  # 32 spinlocks, for several cores; 0: none
+    # Of several cores: the member of an array of the image, one element for each core, that
+    # kdz_board_irq_raise sets: "reasons.raised". Empty: no interrupt can be raised from outside.
+    interrupt: str = ""
     # Limits at which a run is stopped: its cycles, and its cycles without output.
     cycle_limit: Positive = 50_000_000_000
     silence_limit: Positive = 1_000_000_000

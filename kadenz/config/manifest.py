@@ -51,6 +51,8 @@ SECONDS = {
 ARRIVING = "arrivals"
 STEP = "step"  # of arrivals by a timer of the board, in its ticks
 STATES = ("sleepers", "waking", "ready")
+# On several cores: what another one does, and how much later it begins, in turns of a loop.
+BESIDE, DELAY = "beside", "delay"
 Status = Literal["ok", "invalid", "n/a", "failed"]
 # Ranges, checked when a run is read; `store.consistency` has relations.
 Count = Annotated[int, Meta(ge=0)]

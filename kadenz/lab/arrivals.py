@@ -8,10 +8,20 @@ from dataclasses import dataclass
 
 from kadenz.config import inventory
 from kadenz.config.board import Board
-from kadenz.config.manifest import ARRIVALS, ARRIVING, SECONDS, STEP, ConditionEntry, Instrument
+from kadenz.config.manifest import (
+    ARRIVALS,
+    ARRIVING,
+    BESIDE,
+    DELAY,
+    SECONDS,
+    STEP,
+    ConditionEntry,
+    Instrument,
+)
 from kadenz.config.target_name import TargetName
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.lab.beside import Beside
 from kadenz.lab.condition import Condition, Setup
 from kadenz.lab.offsets import sweeps
 from kadenz.targets.arrivals import Arrivals, Asked, Sweep
@@ -47,7 +57,17 @@ class EveryArrival(Condition):
         if self.asked.second:
             second = SECONDS[self.asked.second]
             label, value = f"{label} and {self.asked.second}", f"{value}, with {second} in {each}"
-        return ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none"), *self._states
+        if self.asked.elsewhere:
+            label, value = f"{label} on the other core", f"{value}, on the other core"
+        entry = ConditionEntry(kind=ARRIVING, value=value, label=label, usual="none")
+        return entry, *self._states, *self._beside
+
+    @property
+    def _beside(self) -> Iterator[ConditionEntry]:
+        if self.asked.beside:
+            yield ConditionEntry(kind=BESIDE, value=self.asked.beside, usual="none")
+        if self.asked.delay:
+            yield ConditionEntry(kind=DELAY, value=str(self.asked.delay), usual="0")
 
     @property
     def _states(self) -> Iterator[ConditionEntry]:
@@ -57,10 +77,10 @@ class EveryArrival(Condition):
     @property
     def suffix(self) -> str:
         """What a run folder ends in: `-worst-tick-sleepers4`."""
-        second = f"-{self.asked.second}" if self.asked.second else ""
-        return f"-worst{second}" + "".join(
-            f"-{name}{threads}" for name, threads in self.asked.state
-        )
+        asked = self.asked
+        parts = [asked.second, *(f"{name}{threads}" for name, threads in asked.state)]
+        parts += [asked.beside, f"delay{asked.delay}" * bool(asked.delay)]
+        return "-".join(["-worst", *filter(None, [*parts, "other" * asked.elsewhere])])
 
     def set_up(self, setup: Setup, target: TargetName) -> None:
         """The bench copies the machine before each cycle of that sample."""
@@ -121,16 +141,20 @@ def check_arrivals(name: TargetName, instrument: str) -> None:
         return
     emulated = board.tier.emulated if name.tier == "emulated" else None
     raised = name.tier == "rtl" or (emulated is not None and emulated.interrupt is not None)
-    if raised and board.cores == 1 and instrument == "scope":
+    rtl = board.tier.rtl if name.tier == "rtl" else None
+    is_told = board.cores == 1 or (rtl is not None and bool(rtl.interrupt))
+    if raised and is_told and instrument == "scope":
         return
-    why = f"has {board.cores} cores" if board.cores > 1 else "needs the instrument `scope`"
+    why = "needs the instrument `scope`"
+    if not is_told:
+        why = f"has {board.cores} cores, and its board.toml no `interrupt` in the tier `rtl`"
     if emulated is not None and not raised:
         why = "has no `interrupt` in the tier `emulated` of its board.toml"
     remedy = (
         "Name a simulated core, or a board of the tier `emulated`: --target freertos/ibex@rtl, "
         "--target freertos/stm32f4@emulated"
     )
-    if board.cores > 1:
+    if not is_told:
         beside = f"kadenz worst {' '.join(sweeps())} --target {name}"
         remedy += f". Or try a call against another core: {beside}"
     raise UsageError(
@@ -187,6 +211,26 @@ def check_following(
         + (", and the instrument `scope`" if name.tier == "rtl" else ""),
         remedy=f"Leave {option} out, or name one: --target freertos/ibex@rtl",
     )
+
+
+def check_beside(name: TargetName, asked: Sequence[Asked], beside: Beside) -> None:
+    """UsageError for options of several cores on one, and for those of one core on several."""
+    if inventory.board(name.board).cores == 1:
+        if beside.options:
+            raise UsageError(
+                f"{name}: it has one core, and {beside.options[0]} is of another one",
+                remedy=f"Leave {' and '.join(beside.options)} out, or name two: --target "
+                "freertos/ibex2@rtl",
+            )
+        return
+    seconds = [f"--with {each.second}" for each in asked if each.second]
+    states = [f"--state {state}" for each in asked for state, threads in each.state if threads]
+    if seconds or states:
+        option = (seconds or states)[0]
+        raise UsageError(
+            f"{name}: it has several cores, where an interrupt is tried without {option}",
+            remedy=f"Leave {option} out, or name one core: --target freertos/ibex@rtl",
+        )
 
 
 def further_samples(name: TargetName, asked: Asked) -> int:

@@ -124,14 +124,15 @@ def _target(name: TargetName, instrument: str, image: Image, setup: Setup) -> Ta
 
         return QemuTarget(tiers.emulated, image.elf)
     if name.tier == "rtl" and tiers.rtl is not None:
-        from kadenz.lab.profile.watching import lock_address, watched
+        from kadenz.lab.profile.watching import flag_of, lock_address, watched
         from kadenz.targets.rtl import RtlTarget
 
         arriving = setup.arriving if instrument == "scope" else None
         followed = setup.profiled if arriving is None else bool(arriving.only)
         watch = watched(name, image, traced=False) if followed else None
         if arriving is not None:
-            arriving = replace(arriving, lock=lock_address(name, image))
+            flag = flag_of(name, tiers.rtl, image)
+            arriving = replace(arriving, lock=lock_address(name, image), flag=flag)
         return RtlTarget(
             tiers.rtl,
             board.cores,
@@ -236,9 +237,13 @@ def scope_kinds(name: TargetName, instrument: str) -> tuple[str, ...]:
 
 def marks_of(instrument: str, setup: Setup) -> str:
     """The instrument that an image is built for: a model watches the marks of the scope. Where
-    nobody outside raises arrivals, stamps of the counter arm a timer (instruments/timer)."""
-    armed = instrument == "counter" and setup.arriving is not None
-    return "timer" if armed else "scope" if instrument == "model" else instrument
+    nobody outside raises arrivals, stamps of the counter arm a timer (instruments/timer). On
+    several cores another one works beside the service (instruments/beside)."""
+    if setup.arriving is not None and instrument == "counter":
+        return "timer"
+    if setup.arriving is not None and setup.arriving.beside:
+        return "beside"
+    return "scope" if instrument == "model" else instrument
 
 
 def board_server(name: TargetName, link: BoardLink) -> DebugServer | None:

@@ -22,7 +22,14 @@ from kadenz.errors import TargetFailed, UsageError
 from kadenz.host.facts import Host, read_host
 from kadenz.images.image import Image
 from kadenz.lab import catalog as catalogs
-from kadenz.lab.arrivals import EveryArrival, check_arrivals, check_following, further_samples
+from kadenz.lab.arrivals import (
+    EveryArrival,
+    check_arrivals,
+    check_beside,
+    check_following,
+    further_samples,
+)
+from kadenz.lab.beside import EACH_KIND, Beside
 from kadenz.lab.catalog import Catalog
 from kadenz.lab.condition import Choice, Condition, Setup
 from kadenz.lab.conformance import port_warnings
@@ -84,6 +91,7 @@ class Request:
     profiled: bool = False  # with a profile of each record
     traced: bool = False  # with a timeline of each record
     arriving: Sequence[Asked] = ()  # a sample with an interrupt in every cycle of it, by state
+    beside: Beside = EACH_KIND  # what another core does then
     fresh: bool = False  # nothing is taken from the store of values
 
     @property
@@ -118,6 +126,7 @@ def check(request: Request) -> None:
         if request.arriving:
             check_arrivals(name, instrument)
             check_following(name, instrument, request.arriving, request.profiled)
+            check_beside(name, request.arriving, request.beside)
     for name in request.targets:
         check_tools(name)
         check_board(name, request.link)
@@ -163,7 +172,7 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
         (instrument, name, conditions + arrival)
         for instrument, name in request.measured
         for conditions in combinations(name, request.own_choices.get(name, request.choices))
-        for arrival in _arrivals(request, instrument)
+        for arrival in _arrivals(request, instrument, name)
     ]
     variants: list[_Variant] = []
     for instrument, name, conditions in asked:
@@ -187,11 +196,15 @@ def _variants(request: Request, progress: Progress) -> list[_Variant]:
     return variants
 
 
-def _arrivals(request: Request, instrument: Instrument) -> list[tuple[Condition, ...]]:
-    """The condition of each state with arrivals. A counter sees nothing outside the target, so a
-    timer of the board raises them."""
+def _arrivals(
+    request: Request, instrument: Instrument, name: TargetName
+) -> list[tuple[Condition, ...]]:
+    """The condition of each state with arrivals, on several cores for each work of another one. A
+    counter sees nothing outside the target, so a timer of the board raises them."""
     by_timer = instrument == "counter"
     asked = [replace(each, by_timer=by_timer) for each in request.arriving]
+    if inventory.board(name.board).cores > 1:
+        asked = [each for state in asked for each in request.beside.of(state)]
     return [(EveryArrival(each),) for each in asked] or [()]
 
 

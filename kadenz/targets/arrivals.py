@@ -21,9 +21,10 @@ from kadenz.targets.scope import HANDLED, RESPONDED
 ARRIVE = "arrivals=1"  # of a point in a plan
 _AFTER, _STEP = "arrivals.after", "arrivals.step"  # there, of an image that arms a timer
 _STATE = "state."  # before the name of a state, there
+_BESIDE, _DELAY = "beside", "beside.delay"  # there, of an image with a thread on another core
 _MARKS = dict(zip(ARRIVALS, (HANDLED, RESPONDED), strict=True))
 _MAGIC, _VERSION = b"KDZARRIV", 2
-_SWEEP_MAGIC, _SWEEP_VERSION = b"KDZTRIED", 1
+_SWEEP_MAGIC, _SWEEP_VERSION = b"KDZTRIED", 2
 _SWEEP = struct.Struct("=8sIIQQQ")
 _HEADER = np.dtype(
     [
@@ -54,12 +55,24 @@ _ENDS = {
 
 
 @dataclass(frozen=True)
+class Flag:
+    """A word of each core: the address of core 0's, and the bytes from each to the next one's."""
+
+    address: int
+    apart: int
+
+
+@dataclass(frozen=True)
 class Asked:
     """The sample that is tried, from 0; in steps of how many cycles; the address of the scheduler's
     lock, which rows show, 0 for none; what each arrival is tried with in every cycle, a key of
     SECONDS; and the threads that the kernel holds meanwhile, by state.
 
     `by_timer`: a timer of the board raises them, `step` of its ticks apart, in samples behind that.
+
+    On several cores `beside` says what another core does, which begins `delay` turns of a loop
+    later than at its first offset. `flag` tells the handler that the interrupt is no call of that
+    core. `elsewhere`: that core gets it, not the one that runs the service.
 
     Or one arrival, in cycle `only`, with the second in cycle `second_at` unless that is 0. It is
     followed from its request to the mark of the lane `until`.
@@ -74,13 +87,18 @@ class Asked:
     until: str = ""
     by_timer: bool = False
     state: tuple[tuple[str, int], ...] = ()
+    beside: str = ""
+    delay: int = 0
+    flag: Flag | None = None
+    elsewhere: bool = False
 
     @property
     def keys(self) -> tuple[str, ...]:
         """Of a point in a plan, for the image."""
         states = (f"{_STATE}{name}={threads}" for name, threads in self.state)
         timer = (f"{_AFTER}={self.sample + 1}", f"{_STEP}={self.step}") if self.by_timer else ()
-        return ARRIVE, *timer, *states
+        other = (f"{_BESIDE}={self.beside}", f"{_DELAY}={self.delay}") if self.beside else ()
+        return ARRIVE, *timer, *states, *other
 
     def arguments(self, file: str, tried: str = "") -> list[str]:
         """Of the bench, which writes `file`, and has the tried arrivals in the file `tried`."""
@@ -89,6 +107,9 @@ class Asked:
         arguments += ["--arrival-step", str(self.step)] if self.step != 1 else []
         arguments += ["--arrival-lock", hex(self.lock)] if self.lock else []
         arguments += ["--arrival-second", self.second] if self.second else []
+        if self.flag is not None:
+            arguments += ["--arrival-flag", f"{self.flag.address:#x},{self.flag.apart}"]
+        arguments += ["--arrival-elsewhere", "1"] if self.elsewhere else []
         if self.only:
             arguments += ["--arrival-only", str(self.only)]
             arguments += ["--arrival-second-at", str(self.second_at)]

@@ -4,6 +4,7 @@
 #include "text.h"
 
 #include "kadenz/arming.h"
+#include "kadenz/beside.h"
 
 #define INTERRUPT "interrupt"
 /* After each record, and before the 1,000 s of a timer of critical/: where a kernel keeps time-outs
@@ -181,6 +182,12 @@ kdz_status kdz_arrivals_begin(struct kdz_point *point, const uint8_t threads[KDZ
             return status;
         }
     }
+    if (KDZ_WORKS_BESIDE) {
+        status = kdz_beside_begin(point);
+        if (status != KDZ_OK) {
+            return status;
+        }
+    }
     arrivals.connected = true;
     return kdz_irq_connect(handle);
 }
@@ -191,6 +198,9 @@ kdz_status kdz_arrivals_end(struct kdz_point *point)
 
     if (KDZ_STAMP_ARMS) {
         kdz_arming_end();
+    }
+    if (KDZ_WORKS_BESIDE) {
+        kdz_beside_end(point);
     }
     if (arrivals.connected) {
         (void)kdz_irq_connect(NULL);

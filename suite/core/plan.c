@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "kadenz/arming.h"
+#include "kadenz/beside.h"
 
 struct word {
     const char *first;
@@ -116,6 +117,7 @@ bool kdz_bench_replaced(const struct kdz_benches *benches, const struct kdz_benc
 #define SEEN_STATE (1u << (KDZ_PARAMS_MAX + 3)) /* the first one */
 #define SEEN_AFTER (1u << (KDZ_PARAMS_MAX + 6))
 #define SEEN_STEP (1u << (KDZ_PARAMS_MAX + 7))
+#define SEEN_BESIDE (1u << (KDZ_PARAMS_MAX + 8)) /* the first one */
 
 static bool number_in(struct kdz_plan_line *out, struct word pair, struct word digits,
                       const uint32_t bounds[2], uint32_t *value)
@@ -184,6 +186,31 @@ static uint32_t *arming_of(struct word key, uint32_t *bit)
     return NULL;
 }
 
+/* Which of kdz_beside_params a key names, where a thread works on another core; else their count.
+ */
+static size_t beside_of(struct word key)
+{
+    size_t place = 0;
+
+    while (place < KDZ_BESIDE_PARAMS &&
+           !kdz_text_is(key.first, key.length, kdz_beside_params[place].name)) {
+        place++;
+    }
+    return place;
+}
+
+static bool take_beside(struct kdz_plan_line *out, struct word pair, struct word given,
+                        size_t place)
+{
+    const struct kdz_param *const param = &kdz_beside_params[place];
+    uint32_t *const value = &kdz_beside_value[place];
+
+    if (param->words != NULL) {
+        return word_in(out, pair, given, param, value);
+    }
+    return number_in(out, pair, given, (const uint32_t[]){param->low, param->high}, value);
+}
+
 /* The threads of the state that a key names; NULL if it names none. */
 static uint8_t *threads_of(struct kdz_plan_line *out, struct word key)
 {
@@ -244,6 +271,9 @@ static bool take_key(struct kdz_plan_line *out, struct kdz_point *point, struct 
         bit = SEEN_STATE << (threads - out->threads);
         taken = number_in(out, pair, given, state, &value);
         *threads = (uint8_t)value;
+    } else if (KDZ_WORKS_BESIDE && beside_of(key) < KDZ_BESIDE_PARAMS) {
+        bit = SEEN_BESIDE << beside_of(key);
+        taken = take_beside(out, pair, given, beside_of(key));
     } else if (point->bench != NULL) { /* an unknown benchmark is what gets reported */
         taken = take_param(out, point, key, given, &bit);
     }
@@ -308,6 +338,11 @@ void kdz_plan_read(const char *line, const struct kdz_benches *benches, struct k
     out->arrivals = false;
     if (KDZ_STAMP_ARMS) {
         kdz_arming = (struct kdz_arming)KDZ_ARMING_INITIAL;
+    }
+    if (KDZ_WORKS_BESIDE) {
+        for (size_t i = 0; i < KDZ_BESIDE_PARAMS; i++) {
+            kdz_beside_value[i] = kdz_beside_params[i].initial;
+        }
     }
     for (size_t i = 0; i < KDZ_STATES; i++) {
         out->threads[i] = 0;

@@ -10,7 +10,8 @@ import signal
 import subprocess
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,7 @@ from kadenz.config import inventory
 from kadenz.config.manifest import ARRIVALS, SECONDS, RecordEntry
 from kadenz.config.target_name import parse_target
 from kadenz.errors import EXIT_FAILED, UsageError
+from kadenz.images.image import Image
 from kadenz.lab.execution import default_setup, image_of
 from kadenz.report.labels import labelled
 from kadenz.store import Run
@@ -36,11 +38,11 @@ from kadenz.targets.base import plan_page
 from kadenz.targets.rtl import machine_arguments
 from kadenz.targets.scope_plugin import marker_address
 from tests.rtl.test_cores import IBEX, VEXRISCV, kadenz
-from tests.rtl.test_two_cores import IBEX_2
 from tests.rtos.images import freertos
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.counted
+CLUSTER = "freertos/vexriscv-cluster@rtl"
 GIVE = "critical/semaphore-give"
 WAITER = ("--set", "waiter=1")
 SAMPLES = 4
@@ -126,15 +128,21 @@ class Bench:
     folder: Path
     target: str
     line: str
+    asked: Asked | None = None  # of an image that has more than the scope's
+
+    @cached_property
+    def image(self) -> Image:
+        name = parse_target(self.target)
+        return image_of(name, "scope", replace(default_setup(name), arriving=self.asked))
 
     def run(self, *arguments: str) -> subprocess.Popen[bytes]:
-        name = parse_target(self.target)
-        image = image_of(name, "scope", default_setup(name))
-        tier = inventory.board(name.board).tier.rtl
+        board, image = inventory.board(parse_target(self.target).board), self.image
+        tier = board.tier.rtl
         assert tier is not None
         plan = self.folder / "plan"
         plan.write_bytes(plan_page(f"{self.line}\nend\n", tier.plan_bytes))
         command = [str(rtl_core.build(tier.core).program), *machine_arguments(tier, {})]
+        command += ["--cores", str(board.cores)]
         command += ["--elf", str(image.elf.path), "--plan", f"{plan}@{tier.plan_address:#x}"]
         command += ["--watch", hex(marker_address(image.elf.path))]
         command += ["--trace", str(self.folder / "trace"), *arguments]
@@ -313,11 +321,11 @@ def test_a_service_that_uses_the_interrupt_itself_is_not_applicable(tmp_path: Pa
     )
 
 
-def test_a_target_of_two_cores_is_refused(tmp_path: Path) -> None:
-    answer = kadenz("worst", GIVE, "--target", IBEX_2, "--output", str(tmp_path))
+def test_two_cores_whose_handler_nobody_can_tell_are_refused(tmp_path: Path) -> None:
+    answer = kadenz("worst", GIVE, "--target", CLUSTER, "--output", str(tmp_path))
     assert isinstance(answer.exception, UsageError)
     assert "it has 2 cores" in answer.exception.message and IBEX in answer.exception.remedy
-    assert f"kadenz worst smp/offset --target {IBEX_2}" in answer.exception.remedy
+    assert f"kadenz worst smp/offset --target {CLUSTER}" in answer.exception.remedy
 
 
 def test_arrivals_without_an_end_are_named_and_the_others_stand(

@@ -72,7 +72,7 @@ def test_a_sweep_that_was_stopped_twice_ends_as_one_that_was_not(
 
 # Places in the file, instruments/rtl/bench/tried.hpp: of the head's fields, of the arrivals' owners
 # and of the rows of the first process.
-ROW_BYTES, BOOT, ENTERS, OWNERS = 12, 96, 168, 4096
+ROW_BYTES, BOOT, ENTERS, OWNERS = 12, 112, 184, 4096
 MOST_ROWS = 1 << 20
 ROWS = OWNERS + MOST_ROWS
 

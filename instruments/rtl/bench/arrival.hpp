@@ -34,11 +34,17 @@ struct Asked {
     Second second = NONE;          /* with this in each cycle, too */
     std::uint64_t only = 0;        /* this arrival alone, and in the machine itself; 0: all */
     std::uint64_t only_second = 0; /* with the second in this cycle; 0: without */
+    /* Of several cores: the word of core 0 that tells the handler that the interrupt is no call of
+     * another core, and the bytes from each core's word to the next one's. 0: there is none. */
+    std::uint32_t flag = 0, flags_apart = 0;
+    std::uint32_t elsewhere = 0; /* 1: the core behind the one that runs the service gets it */
 
     bool operator==(const Asked &other) const
     {
         return sample == other.sample && step == other.step && lock == other.lock &&
-               second == other.second && only == other.only && only_second == other.only_second;
+               second == other.second && only == other.only && only_second == other.only_second &&
+               flag == other.flag && flags_apart == other.flags_apart &&
+               elsewhere == other.elsewhere;
     }
 };
 

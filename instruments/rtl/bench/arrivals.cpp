@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arrivals.hpp"
 
-#include "attempts.hpp"
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -69,8 +67,20 @@ Arrivals::Arrivals(Simulation &simulation, const Asked &asked, const std::string
     if (asked_.step == 0) {
         throw std::runtime_error("--arrival-step 0: at least 1");
     }
-    if (simulation_.cores() != 1) {
-        throw std::runtime_error("--arrivals: one core, not several");
+    const bool several = simulation_.cores() != 1;
+    if (several && (asked_.second != NONE || asked_.flag == 0)) {
+        throw std::runtime_error("--arrivals: several cores need --arrival-flag, and have no "
+                                 "--arrival-second");
+    }
+    if (!several && (asked_.elsewhere != 0 || asked_.flag != 0)) {
+        throw std::runtime_error("--arrival-flag, --arrival-elsewhere: there is one core");
+    }
+    for (unsigned core = 0; several && core < simulation_.cores(); core++) {
+        const Memory *memory =
+            simulation_.machine().memory_at(asked_.flag + core * asked_.flags_apart, 4);
+        if (memory == nullptr) {
+            throw std::runtime_error("--arrival-flag: outside the memory of this machine");
+        }
     }
     std::vector<std::uint8_t> state;
     simulation_.core(0).save(state);  /* or it says why not */
@@ -88,7 +98,7 @@ Arrivals::~Arrivals()
 
 void Arrivals::step(const std::function<bool()> &stopped)
 {
-    const std::uint64_t phase = simulation_.machine().now() - begin_;
+    const std::uint64_t phase = simulation_.machine().now() - begin_.cycle;
     if (open_ && asked_.only != 0) {
         raise_only(phase);
     } else if (open_ && phase != 0 && (phase - 1u) % asked_.step == 0) {
@@ -98,14 +108,14 @@ void Arrivals::step(const std::function<bool()> &stopped)
     const Mark mark = simulation_.marked();
     if (mark.value == BEGIN && seen_++ == asked_.sample) {
         open_ = true;
-        begin_ = mark.cycle;
+        begin_ = mark;
         deadline_ = simulation_.machine().deadline();
         if (asked_.only == 0) {
             start();
         }
     } else if (mark.value == END && open_) {
         open_ = false;
-        cycles_ = mark.cycle - begin_;
+        cycles_ = mark.cycle - begin_.cycle;
         whole_ = true;
         tried_.head().planned = planned_;
         if (asked_.second == TICK && simulation_.machine().deadline() != deadline_) {
@@ -115,10 +125,16 @@ void Arrivals::step(const std::function<bool()> &stopped)
     }
 }
 
+Interrupted Arrivals::interrupted() const
+{
+    return interrupted_of(asked_, begin_, simulation_.cores());
+}
+
 void Arrivals::raise_only(std::uint64_t phase)
 {
     if (phase == asked_.only) {
-        simulation_.request();
+        const Interrupted at = interrupted();
+        simulation_.request(at.core, at.flag);
     }
     if (phase != asked_.only_second) {
         return;
@@ -137,7 +153,7 @@ void Arrivals::raise_only(std::uint64_t phase)
 void Arrivals::start()
 {
     std::fflush(nullptr);
-    tried_.begin(begin_);
+    tried_.begin(begin_.cycle);
     manager_ = fork_bound();
     if (manager_ == 0) {
         manage();
@@ -208,6 +224,7 @@ void Arrivals::walk(unsigned number)
     Machine &machine = simulation_.machine();
     const std::uint64_t behind = attempts_[number].phase; /* of one that crashed */
     const Tried::Head &head = tried_.head();
+    const Core &core = simulation_.core(interrupted().core);
     Attempts attempts(simulation_, asked_, begin_, tried_, number);
     const auto is_mine = [&](std::uint64_t index) {
         std::uint8_t owner = 0;
@@ -215,7 +232,8 @@ void Arrivals::walk(unsigned number)
         return taken_[index / BLOCK].compare_exchange_strong(owner, mine) || owner == mine;
     };
     while (true) {
-        const std::uint64_t phase = machine.now() - begin_, index = (phase - 1u) / asked_.step;
+        const std::uint64_t phase = machine.now() - begin_.cycle,
+                            index = (phase - 1u) / asked_.step;
         const bool in_vain = head.has_tick != 0 || (head.timed != 0 && head.by_time == 0);
         const bool goes_on = head.lost < MOST_LOST && !in_vain;
         if ((phase - 1u) % asked_.step == 0 && phase > behind && goes_on) {
@@ -223,7 +241,7 @@ void Arrivals::walk(unsigned number)
                 _exit(EXIT_ROWS);
             }
             if (is_mine(index) && !tried_.has(index)) {
-                attempts_[number] = {static_cast<std::uint32_t>(phase), simulation_.core(0).pc()};
+                attempts_[number] = {static_cast<std::uint32_t>(phase), core.pc()};
                 attempts.now();
             }
         }

@@ -2,7 +2,8 @@
  *
  * One sample with an interrupt in every cycle of it: before each cycle the machine's state is kept,
  * the software interrupt is raised, the machine runs on until the sample's end and until the
- * handler and the thread that it wakes have begun, and goes back to the state that was kept. With a
+ * handler and the thread that it wakes have begun, and goes back to the state that was kept. Of
+ * several cores the one that stored BEGIN gets the interrupt, or the next one. With a
  * tick or another request as well, all pairs are tried (attempts.hpp). The suite's half is
  * suite/core/arrivals.c. A single arrival can also be raised in the machine itself: its marks are
  * in the trace then.
@@ -20,6 +21,7 @@
 #ifndef KADENZ_RTL_ARRIVALS_HPP
 #define KADENZ_RTL_ARRIVALS_HPP
 
+#include "attempts.hpp"
 #include "simulation.hpp"
 #include "tried.hpp"
 
@@ -58,6 +60,7 @@ class Arrivals
         std::uint32_t phase, pc;
     };
 
+    Interrupted interrupted() const;
     void raise_only(std::uint64_t phase);
     void start();
     [[noreturn]] void manage();
@@ -77,7 +80,8 @@ class Arrivals
     Attempt *attempts_;
     pid_t manager_ = 0;
     std::uint64_t seen_ = 0; /* BEGINs */
-    std::uint64_t begin_ = 0, cycles_ = 0;
+    Mark begin_;
+    std::uint64_t cycles_ = 0;
     std::uint64_t planned_ = 0;  /* arrivals */
     std::uint64_t deadline_ = 0; /* of the timer, at BEGIN */
     bool open_ = false, whole_ = false;

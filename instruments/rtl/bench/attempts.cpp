@@ -18,6 +18,11 @@ constexpr std::size_t NEAR = 4;
 /* States that are remembered, of some 50 bytes each; one arrival adds those of its seconds. */
 constexpr std::size_t MOST_KNOWN = 2'000'000;
 
+std::uint64_t rotated(std::uint64_t value)
+{
+    return value << 23u | value >> 41u;
+}
+
 /* Two numbers of 64 bits for some bytes: the first of a multiplicative hash, the other one is
  * rotated with them. */
 std::pair<std::uint64_t, std::uint64_t> hashed(const std::vector<std::uint8_t> &bytes)
@@ -29,7 +34,7 @@ std::pair<std::uint64_t, std::uint64_t> hashed(const std::vector<std::uint8_t> &
         std::memcpy(&word, bytes.data() + place, 8);
         first = (first ^ word) * 0x9e3779b97f4a7c15u;
         first ^= first >> 29u;
-        second = ((second << 23u | second >> 41u) + word) * 0xff51afd7ed558ccdu;
+        second = (rotated(second) + word) * 0xff51afd7ed558ccdu;
     }
     for (; place < bytes.size(); place++) {
         first = (first ^ bytes[place]) * 0x9e3779b97f4a7c15u;
@@ -51,10 +56,17 @@ void Ends::note(Mark mark)
     }
 }
 
-Attempts::Attempts(Simulation &simulation, const Asked &asked, std::uint64_t begin, Tried &tried,
+Interrupted interrupted_of(const Asked &asked, Mark begin, std::size_t cores)
+{
+    const auto core = static_cast<unsigned>((begin.core + asked.elsewhere) % cores);
+    return {core, asked.flag != 0 ? asked.flag + core * asked.flags_apart : 0};
+}
+
+Attempts::Attempts(Simulation &simulation, const Asked &asked, Mark begin, Tried &tried,
                    unsigned number)
-    : simulation_(simulation), asked_(asked), begin_(begin), tried_(tried), shared_(tried.head()),
-      number_(number), by_time_(shared_.by_time != 0)
+    : simulation_(simulation), asked_(asked), begin_(begin.cycle),
+      interrupted_(interrupted_of(asked, begin, simulation.cores())), tried_(tried),
+      shared_(tried.head()), number_(number), by_time_(shared_.by_time != 0)
 {
 }
 
@@ -79,7 +91,7 @@ void Attempts::now()
 
 Met Attempts::met() const
 {
-    const Core &core = simulation_.core(0);
+    const Core &core = simulation_.core(interrupted_.core);
     return {core.pc(), core.interrupts_on() ? 0u : 1u,
             asked_.lock != 0 ? simulation_.machine().word_at(asked_.lock) : 0u};
 }
@@ -89,7 +101,7 @@ bool Attempts::raise(Kind kind)
 {
     Machine &machine = simulation_.machine();
     if (kind == INTERRUPT) {
-        simulation_.request();
+        simulation_.request(interrupted_.core, interrupted_.flag);
         return true;
     }
     if (asked_.second == REQUEST) {
@@ -124,7 +136,7 @@ void Attempts::follow(Kind first)
     Line line;
     line.from = machine.now();
     simulation_.keep(outer_);
-    Fall fall(simulation_.core(0));
+    Fall fall(simulation_.core(interrupted_.core));
     bool waits = raise(first), is_new = true;
     const bool raised = waits;
     Ends ends;
@@ -185,7 +197,7 @@ Attempts::Last Attempts::raise_last(Kind kind, const Ends &before)
     simulation_.keep(inner_);
     last.ended = !raise(kind) || run(last.ends, last.cycle);
     if (!last.ended) {
-        last.pc = simulation_.core(0).pc();
+        last.pc = simulation_.core(interrupted_.core).pc();
         lost_++;
     }
     if (asked_.second == TICK) {
@@ -209,7 +221,7 @@ bool Attempts::run(Ends &ends, std::uint64_t request)
     };
     Machine &machine = simulation_.machine();
     const std::uint64_t most = MOST_CYCLES + (request - begin_);
-    Fall fall(simulation_.core(0));
+    Fall fall(simulation_.core(interrupted_.core));
     std::vector<Passed> passed;
     for (bool waits = true; !are_all(ends);) {
         if (machine.finished() || machine.now() - request > most) {
@@ -271,10 +283,13 @@ void Attempts::check_time()
 Attempts::Digest Attempts::digest()
 {
     Digest digest;
-    simulation_.core(0).save(bytes_);
-    const auto both = hashed(bytes_);
-    digest.core = both.first;
-    digest.machine = both.second ^ simulation_.machine().digest(by_time_);
+    digest.machine = simulation_.machine().digest(by_time_);
+    for (unsigned i = 0; i < simulation_.cores(); i++) {
+        simulation_.core(i).save(bytes_);
+        const auto both = hashed(bytes_);
+        digest.core = rotated(digest.core) ^ both.first;
+        digest.machine = rotated(digest.machine) ^ both.second;
+    }
     return digest;
 }
 

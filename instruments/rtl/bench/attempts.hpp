@@ -6,7 +6,7 @@
  * It comes, and from then on the other one is tried in every cycle, each in a state that is kept
  * before: the second until the thread has begun, the interrupt until the sample has ended. Of two
  * requests each is the interrupt once; a line that is still high has none. Of two devices it is
- * always the same one.
+ * always the same one. On several cores the interrupt comes alone, and to one of them.
  *
  * Most of them meet the same state soon: while a core takes no interrupt, it makes no difference in
  * which cycle one came. So the state of the whole machine is compared, by a digest of 128 bits, in
@@ -37,12 +37,19 @@ struct Ends {
     void note(Mark mark);
 };
 
+/* The core that gets the interrupt of a sample. */
+struct Interrupted {
+    unsigned core;
+    std::uint32_t flag; /* a word that its handler looks at; 0: none */
+};
+Interrupted interrupted_of(const Asked &asked, Mark begin, std::size_t cores);
+
 class Attempts
 {
   public:
-    /* Of the process `number` of those that share `tried`. */
-    Attempts(Simulation &simulation, const Asked &asked, std::uint64_t begin, Tried &tried,
-             unsigned number);
+    /* Of the process `number` of those that share `tried`. `begin`: of the sample, by the core that
+     * runs it. */
+    Attempts(Simulation &simulation, const Asked &asked, Mark begin, Tried &tried, unsigned number);
     /* An interrupt now; or all pairs of one and a second, whose first one comes now. */
     void now();
 
@@ -117,6 +124,7 @@ class Attempts
     Simulation &simulation_;
     const Asked &asked_;
     std::uint64_t begin_;
+    Interrupted interrupted_;
     Tried &tried_;
     Tried::Head &shared_;
     unsigned number_;

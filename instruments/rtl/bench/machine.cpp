@@ -228,7 +228,7 @@ void Machine::mark(std::uint32_t value)
     if (value == HANDLED && std::exchange(state_.other_served, false)) {
         value = OTHER_HANDLED;
     }
-    state_.mark = {value, state_.now};
+    state_.mark = {value, state_.now, serving_};
     if (trace_ == nullptr) {
         return;
     }
@@ -285,6 +285,7 @@ void Machine::serve(std::size_t number, const Request &request, Answer &answer)
         port.left--;
         return;
     }
+    serving_ = static_cast<unsigned>(number / 2u);
     perform(port.request, answer);
     answer.answered = true;
     port.busy = false;

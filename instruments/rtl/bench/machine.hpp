@@ -38,6 +38,7 @@ struct Map {
 struct Mark {
     std::uint32_t value = 0; /* 0: none */
     std::uint64_t cycle = 0;
+    unsigned core = 0; /* whose bus stored it */
 };
 constexpr std::uint32_t BEGIN = 1u, END = 2u, HANDLED = 3u, RESPONDED = 4u;
 /* HANDLED, in a handler that serves the other device: no target stores it. */
@@ -166,6 +167,17 @@ class Machine
     {
         state_.msip[core] = 1;
     }
+    /* The same where the handler looks for a reason: a device stores 1 to this word before. */
+    void raise(unsigned core, std::uint32_t flag)
+    {
+        Request request;
+        request.valid = request.write = true;
+        request.address = flag;
+        request.data = 1;
+        Answer answer;
+        perform(request, answer);
+        raise(core);
+    }
     /* The same for the other device of core 0's. */
     void raise_other()
     {
@@ -245,6 +257,7 @@ class Machine
     unsigned divider_;
     MachineState state_;
     std::size_t refused_ = 0;
+    unsigned serving_ = 0; /* the core of the port that is served */
     bool somebody_refused_ = false;
     Device *attached_ = nullptr;
     std::uint32_t watched_ = 0;

@@ -9,8 +9,8 @@
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
 //         [--calls FILE --functions FILE [--until A] [--text FILE]]
 //         [--arrivals FILE [--arrivals-tried FILE] [--arrival-sample N] [--arrival-step N]
-//         [--arrival-lock A]
-//         [--arrival-second tick|request]
+//         [--arrival-lock A] [--arrival-flag A,BYTES [--arrival-elsewhere 1]]
+//         [--arrival-second tick|request|device]
 //         [--arrival-only N [--arrival-second-at N] [--arrival-until MARK]]]
 //
 // Exit codes: that of the image; 124 for a limit, 125 for a wrong argument or file.
@@ -254,6 +254,20 @@ Second second_of(const std::string &name)
     return second->second;
 }
 
+/* A word of each core: the address of the first one, and the bytes between two. */
+void read_flag(const std::string &place, Asked &asked)
+{
+    const std::size_t sign = place.find(',');
+    if (place.empty()) {
+        return;
+    }
+    if (sign == std::string::npos) {
+        throw std::runtime_error("--arrival-flag " + place + ": expected ADDRESS,BYTES");
+    }
+    asked.flag = static_cast<std::uint32_t>(number(place.substr(0, sign)));
+    asked.flags_apart = static_cast<std::uint32_t>(number(place.substr(sign + 1)));
+}
+
 Asked arrivals_of(const Arguments &arguments)
 {
     Asked asked;
@@ -261,6 +275,8 @@ Asked arrivals_of(const Arguments &arguments)
     asked.step = option(arguments, "arrival-step", 1);
     asked.lock = static_cast<std::uint32_t>(option(arguments, "arrival-lock", 0));
     asked.second = second_of(text(arguments, "arrival-second"));
+    asked.elsewhere = option(arguments, "arrival-elsewhere", 0) != 0 ? 1u : 0u;
+    read_flag(text(arguments, "arrival-flag"), asked);
     asked.only = option(arguments, "arrival-only", 0);
     asked.only_second = option(arguments, "arrival-second-at", 0);
     if (arguments.count("watch") == 0) {

@@ -88,10 +88,15 @@ class Simulation
         return counts_misses_;
     }
 
-    /* Requests the software interrupt of the first core. */
-    void request()
+    /* Requests the software interrupt of a core; `flag`: a word that its handler looks at, 0 for
+     * none. */
+    void request(unsigned core, std::uint32_t flag)
     {
-        machine_.raise(0);
+        if (flag != 0) {
+            machine_.raise(core, flag);
+        } else {
+            machine_.raise(core);
+        }
         if (paths_ != nullptr) {
             paths_->requested(machine_.now());
         }
@@ -100,17 +105,19 @@ class Simulation
     /* The state of all. To go back to it, it must be an ancestor of the state at that time. */
     struct Snapshot {
         Machine::Snapshot machine;
-        std::vector<std::uint8_t> core;
+        std::vector<std::vector<std::uint8_t>> cores;
         Mark mark;
         std::vector<Answer> answers;
         std::uint64_t clocked = 0, skipped = 0, asleep = 0, skipped_here = 0;
     };
 
-    /* Of one core. */
     void keep(Snapshot &snapshot)
     {
         machine_.keep(snapshot.machine);
-        cores_[0]->save(snapshot.core);
+        snapshot.cores.resize(cores_.size());
+        for (std::size_t i = 0; i < cores_.size(); i++) {
+            cores_[i]->save(snapshot.cores[i]);
+        }
         snapshot.mark = mark_;
         snapshot.answers = answers_;
         snapshot.clocked = clocked_;
@@ -122,7 +129,9 @@ class Simulation
     void back(const Snapshot &snapshot)
     {
         machine_.back(snapshot.machine);
-        cores_[0]->restore(snapshot.core);
+        for (std::size_t i = 0; i < cores_.size(); i++) {
+            cores_[i]->restore(snapshot.cores[i]);
+        }
         mark_ = snapshot.mark;
         answers_ = snapshot.answers;
         clocked_ = snapshot.clocked;

@@ -21,7 +21,7 @@ namespace
 {
 
 constexpr char MAGIC[] = "KDZTRIED";
-constexpr std::uint32_t VERSION = 1;
+constexpr std::uint32_t VERSION = 2;
 constexpr std::size_t PAGE = 4096, OWNERS_AT = PAGE, ROWS_AT = OWNERS_AT + MOST_ROWS;
 constexpr int LOCK_LOOKS = 100;
 constexpr unsigned LOCK_LOOK_US = 20000;

@@ -19,6 +19,7 @@ from kadenz.analysis.units import Unit
 from kadenz.config.manifest import (
     ARRIVAL,
     ARRIVALS,
+    BESIDE,
     SECONDS,
     LaneEntry,
     RaisedEntry,
@@ -39,6 +40,13 @@ EXHAUSTIVE = (
     f"Exhaustive for one interrupt, {_THIS}. No bound for other states, longer lists, a second "
     "interrupt, or silicon"
 )
+EXHAUSTIVE_BESIDE = {
+    "idle": f"Exhaustive for one interrupt, {_THIS}, and another core that waits. No bound for "
+    "other work of that core, other states, longer lists, a second interrupt, or silicon",
+    "": f"Exhaustive for one interrupt, {_THIS}, and the one offset at which another core began "
+    "this work. No bound for other offsets or other work, other states, longer lists, a second "
+    "interrupt, or silicon",
+}
 EXHAUSTIVE_WITH = {
     second: f"Exhaustive for {events}, {_THIS}. Each value is the largest over all {seconds}. No "
     "bound for other states, longer lists, a third interrupt, or silicon"
@@ -149,6 +157,7 @@ class Population(Structure):
     curve: Curve
     moment: str  # in which one arrives: "cycle", "instruction"
     raised: RaisedEntry | None  # by a timer of the board
+    beside: str  # what another core did meanwhile; "" on one core
 
     whole = True
 
@@ -181,6 +190,8 @@ class Population(Structure):
         """For what its figures are exact, and for what not."""
         if self.raised is not None:
             return self._missed_by_timer(self.raised)
+        if self.beside:
+            return EXHAUSTIVE_BESIDE.get(self.beside, EXHAUSTIVE_BESIDE[""])
         return EXHAUSTIVE_WITH.get(self.second, EXHAUSTIVE)
 
     def _missed_by_timer(self, raised: RaisedEntry) -> str:
@@ -264,6 +275,7 @@ class Population(Structure):
             curve=Curve.of(arrivals, entry.functions),
             moment=_moment(run, entry),
             raised=entry.raised,
+            beside=next((c.value for c in run.manifest.conditions if c.kind == BESIDE), ""),
         )
 
     @classmethod

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from kadenz.config import inventory
+from kadenz.config.board import RtlTier
 from kadenz.config.profile import LockEntry
 from kadenz.config.target_name import TargetName
 from kadenz.errors import ToolMissing, UsageError
@@ -11,6 +12,7 @@ from kadenz.host import tracefs
 from kadenz.images.debug_info import DebugInfo
 from kadenz.images.image import Image
 from kadenz.lab.profile.cores import core_of
+from kadenz.targets.arrivals import Flag
 from kadenz.targets.rtl_core import core_file
 from kadenz.targets.scope_plugin import NamePlace, Watched
 
@@ -108,6 +110,27 @@ def lock_address(name: TargetName, image: Image) -> int:
     kernel = inventory.kernels().get(name.kernel)
     word = kernel.scheduler_lock if kernel is not None else ""
     return next(iter(_addresses(word, image, DebugInfo(image.elf.path))), 0)
+
+
+def flag_of(name: TargetName, tier: RtlTier, image: Image) -> Flag | None:
+    """The words that tell the handler of each core that its interrupt is no call of another one;
+    None on one core. UsageError for an image without them."""
+    board = inventory.board(name.board)
+    if board.cores == 1:
+        return None
+    variable, offset = DebugInfo(image.elf.path).place(tier.interrupt) or ("", 0)
+    variables = [
+        (symbol.address + offset, symbol.size // board.cores)
+        for symbol in image.elf.symbols
+        if variable and symbol.name == variable
+    ]
+    if len(variables) != 1:
+        raise UsageError(
+            f"{image.elf.path}: defines `{tier.interrupt}` {len(variables)} times, and a handler "
+            "has to find it",
+            remedy=f"Correct `interrupt` in [tier.rtl] of boards/{name.board}/board.toml",
+        )
+    return Flag(*variables[0])
 
 
 def lock_of(name: TargetName, watch: Watched | None) -> LockEntry:

@@ -6,6 +6,7 @@
  *   ftrace, pins, records,
  *   timer                  the counter, and what instruments/<name> does beside it
  *   scope                  a store to `kdz_scope_marker`; the time is taken outside the target
+ *   beside                 the same, in an image with a thread on another core (beside.h)
  *
  * It defines, all inline and without a branch:
  *
@@ -35,6 +36,10 @@
  * it. */
 #ifndef KDZ_STAMP_ARMS
 #define KDZ_STAMP_ARMS 0
+#endif
+/* 1 where a thread works on another core meanwhile (beside.h). A constant, too. */
+#ifndef KDZ_WORKS_BESIDE
+#define KDZ_WORKS_BESIDE 0
 #endif
 
 struct kdz_clock {
