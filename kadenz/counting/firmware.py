@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from kadenz.config import inventory
@@ -22,15 +23,18 @@ from kadenz.config.manifest import (
     Tier,
 )
 from kadenz.config.manifest import Warning as RunWarning
+from kadenz.config.profile import FunctionEntry
 from kadenz.config.toml import did_you_mean
 from kadenz.counting.execution import Execution
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.images.code import Code
 from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
-from kadenz.images.footprint import footprint
+from kadenz.images.footprint import UNKNOWN, footprint
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
+from kadenz.targets.flows import Symbol, symbols
 from kadenz.targets.rtl_firmware import RtlFirmwareTarget, check_calls
 from kadenz.values.keeper import Keeper
 
@@ -63,6 +67,7 @@ class Firmware:
     tier: EmulatedTier | RtlTier
 
     companions = ("handlers", "threads")
+    part = "firmware"  # in a profile, if nothing names another
 
     @property
     def tier_name(self) -> Tier:
@@ -79,6 +84,29 @@ class Firmware:
         return ClockEntry(
             clock_class="cycle-exact", name="scope", hz=self.tier.hz, bits=64, unit="cycle"
         )
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """Its functions, by address."""
+        return symbols(self.elf)
+
+    def function_entry(self, symbol: Symbol) -> FunctionEntry:
+        """A function as a profile has it: its part is that of the footprint."""
+        if self._code is None:
+            return FunctionEntry(symbol.name, self.part, "")
+        function = self._code.function_at(symbol.address)
+        part = self.part if function.part == UNKNOWN else function.part
+        return FunctionEntry(function.name, part, function.file)
+
+    @cached_property
+    def _code(self) -> Code | None:
+        """None where neither a linker map nor symbols of functions say what code is from."""
+        code = Code(self.elf, self.board_name)
+        try:
+            code.function_at(self.symbols[0].address)
+        except UsageError:
+            return None
+        return code
 
     @property
     def label(self) -> str:
