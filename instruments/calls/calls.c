@@ -235,10 +235,16 @@ static void on_vector(unsigned int vcpu, void *unused)
     kdz_processor_forget_vector();
 }
 
-static void on_ask(unsigned int vcpu, void *unused)
+/* Before a call of semihosting is answered: none reaches a file or a program of this machine. */
+static void on_ask(unsigned int vcpu, void *address)
 {
-    (void)vcpu;
-    (void)unused;
+    const uint32_t refused = kdz_processor_refused((uint64_t)(uintptr_t)address);
+
+    if (refused != 0) {
+        last_address = (uint64_t)(uintptr_t)address;
+        end(vcpu, KDZ_END_REFUSED, refused);
+        _Exit(EXIT_SUCCESS);
+    }
     const uint32_t operation = kdz_processor_asked();
     if (operation != 0 && progress != NULL) {
         progress[2] = operation;
@@ -266,7 +272,9 @@ static enum kdz_act watch(struct qemu_plugin_insn *instruction)
     const enum kdz_act act = kdz_processor_act(word, bytes);
 
     if (kdz_processor_asks(word, bytes)) {
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_ask, QEMU_PLUGIN_CB_R_REGS, NULL);
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            instruction, on_ask, QEMU_PLUGIN_CB_R_REGS,
+            (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));
     }
     switch (act) {
     case KDZ_ACT_SETS_STACK:

@@ -39,6 +39,8 @@ from kadenz.targets.rtl_firmware import RtlFirmwareTarget, check_calls
 from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
+# Semihosting for AArch32 and AArch64, section 6.
+_REFUSED = {0x01: "SYS_OPEN", 0x0E: "SYS_REMOVE", 0x0F: "SYS_RENAME", 0x12: "SYS_SYSTEM"}
 _STILL_S = 3.0  # of real time in which the core executes nothing
 _CONSOLE_BYTES = 1 << 20  # that are kept
 # Armv7-M Architecture Reference Manual, table B1-4; RISC-V Privileged Architecture, mcause.
@@ -304,10 +306,13 @@ class _How:
         why = self.ended.calls.end.why if self.ended.calls.end is not None else None
         if why is Why.UNTIL and self.watching.until is not None:
             return f"reached {self._place(self.watching.until)}"
-        if why is Why.TEXT:
-            return f"printed {self.watching.until_text!r}"
-        if why is Why.LIMIT:
-            return f"the limit of {self.watching.limit_s:g} s of virtual time"
+        ends = {
+            Why.TEXT: f"printed {self.watching.until_text!r}",
+            Why.REFUSED: "by a call of semihosting that is not answered",
+            Why.LIMIT: f"the limit of {self.watching.limit_s:g} s of virtual time",
+        }
+        if why in ends:
+            return ends[why]
         if self.still or why is Why.ASLEEP:
             return "the core executes nothing more: it sleeps for good, or its handlers fault"
         said = [*self.ended.messages.splitlines(), "without a message"]
@@ -322,6 +327,11 @@ class _How:
             return ""
         if end is None:
             return self.sentence
+        if end.why is Why.REFUSED:
+            return (
+                f"the firmware asked for a file or a program of this machine by semihosting, in "
+                f"{self._place(end.address)}: {self._refused}"
+            )
         if end.fault:
             faults = _FAULTS.get(self.image.board.arch, {})
             return (
@@ -336,8 +346,17 @@ class _How:
     def remedy(self) -> str:
         """What would mend the problem; "" if only the firmware can."""
         end = self.ended.calls.end
+        if end is not None and end.why is Why.REFUSED:
+            return "Only the console, `:tt`, is answered: build the firmware without its files"
         late = end is not None and end.why is Why.LIMIT and not end.fault
         return "--limit gives the firmware more time" if late else ""
+
+    @property
+    def _refused(self) -> str:
+        """The semihosting call that was not answered."""
+        assert self.ended.calls.end is not None
+        number = self.ended.calls.end.fault
+        return _REFUSED.get(number, f"call {number:#x}")
 
     @property
     def _missing(self) -> str:

@@ -28,6 +28,10 @@ _TEXT, _SERIAL = "text", "serial"
 _NS = 1_000_000_000
 # Nothing of this machine: neither its time of day nor its random numbers.
 _SETTLED = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
+# What it prints by semihosting is on the console beside what its UART says. The plugin ends it
+# before a call that would reach a file or a program.
+_CONSOLE = "console"
+_PRINTS = ("-semihosting-config", f"enable=on,target=native,chardev={_CONSOLE}")
 # Calls of semihosting that QEMU answers from this machine (instruments/calls/processor.c).
 _ASKED = {0x0D: "SYS_TMPNAM", 0x10: "SYS_CLOCK", 0x11: "SYS_TIME", 0x30: "SYS_ELAPSED"}
 
@@ -66,6 +70,8 @@ class Ended:
 
 class FirmwareTarget(CallsProgress, QemuTarget):
     """One boot of a firmware in QEMU."""
+
+    _standard_output = _SERIAL  # where semihosting's `:tt` is
 
     def __init__(self, tier: EmulatedTier, elf: Elf, watching: Watching) -> None:
         """Builds the plugin. Raises the errors of `scope_plugin.build`."""
@@ -107,6 +113,13 @@ class FirmwareTarget(CallsProgress, QemuTarget):
 
     def _counted(self) -> list[str]:
         return [*super()._counted(), *_SETTLED]
+
+    def _console(self, folder: Path) -> list[str]:
+        device = f"file,id={_CONSOLE},mux=on,append=on,path={folder / _SERIAL}"
+        return ["-chardev", device, "-serial", f"chardev:{_CONSOLE}"]
+
+    def _semihosting(self) -> tuple[str, ...]:
+        return _PRINTS
 
     def _placed(self, folder: Path) -> list[str]:
         parameters = self._watching.parameters()
