@@ -26,6 +26,7 @@
 #include "rows.h"
 #include "stopwatch.h"
 #include "strands.h"
+#include "symbols.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -110,20 +111,6 @@ static void end_now(unsigned int vcpu, enum kdz_end why)
     _Exit(EXIT_SUCCESS);
 }
 
-static void on_shutdown(qemu_plugin_id_t id, void *unused)
-{
-    (void)id;
-    (void)unused;
-    end(0, KDZ_END_ITSELF, 0);
-}
-
-static void on_until(unsigned int vcpu, void *unused)
-{
-    (void)unused;
-    last_address = asked.until;
-    end_now(vcpu, KDZ_END_UNTIL);
-}
-
 /* Whether the console has the text; only what came since the last look is read. */
 static bool text_came(void)
 {
@@ -142,6 +129,20 @@ static bool text_came(void)
         }
     }
     return false;
+}
+
+static void on_shutdown(qemu_plugin_id_t id, void *unused)
+{
+    (void)id;
+    (void)unused;
+    end(0, text != NULL && text_came() ? KDZ_END_TEXT : KDZ_END_ITSELF, 0);
+}
+
+static void on_until(unsigned int vcpu, void *unused)
+{
+    (void)unused;
+    last_address = asked.until;
+    end_now(vcpu, KDZ_END_UNTIL);
 }
 
 static void on_slice(unsigned int vcpu, void *address)
@@ -234,10 +235,16 @@ static void on_vector(unsigned int vcpu, void *unused)
     kdz_processor_forget_vector();
 }
 
-static void on_ask(unsigned int vcpu, void *unused)
+/* Before a call of semihosting is answered: none reaches a file or a program of this machine. */
+static void on_ask(unsigned int vcpu, void *address)
 {
-    (void)vcpu;
-    (void)unused;
+    const uint32_t refused = kdz_processor_refused((uint64_t)(uintptr_t)address);
+
+    if (refused != 0) {
+        last_address = (uint64_t)(uintptr_t)address;
+        end(vcpu, KDZ_END_REFUSED, refused);
+        _Exit(EXIT_SUCCESS);
+    }
     const uint32_t operation = kdz_processor_asked();
     if (operation != 0 && progress != NULL) {
         progress[2] = operation;
@@ -265,7 +272,9 @@ static enum kdz_act watch(struct qemu_plugin_insn *instruction)
     const enum kdz_act act = kdz_processor_act(word, bytes);
 
     if (kdz_processor_asks(word, bytes)) {
-        qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_ask, QEMU_PLUGIN_CB_R_REGS, NULL);
+        qemu_plugin_register_vcpu_insn_exec_cb(
+            instruction, on_ask, QEMU_PLUGIN_CB_R_REGS,
+            (void *)(uintptr_t)qemu_plugin_insn_vaddr(instruction));
     }
     switch (act) {
     case KDZ_ACT_SETS_STACK:
@@ -294,25 +303,13 @@ static enum kdz_act watch_instruction(struct qemu_plugin_insn *instruction,
 
     if (at != NULL) {
         struct entry *entry = g_new(struct entry, 1);
-        *entry = (struct entry){at, address, kdz_flows_symbol(address), block};
+        *entry = (struct entry){at, address, kdz_symbols_at(address), block};
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_entry, QEMU_PLUGIN_CB_R_REGS, entry);
     }
     if (asked.has_until && address == asked.until) {
         qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_until, QEMU_PLUGIN_CB_R_REGS, NULL);
     }
     return watch(instruction);
-}
-
-static bool is_entry(uint64_t address)
-{
-    const GArray *at = kdz_roles_at(address);
-
-    for (guint i = 0; at != NULL && i < at->len; i++) {
-        if (g_array_index(at, struct kdz_role, i).kind == KDZ_ROLE_ENTRY) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Only before the last instruction of a block may the clock be read. */
@@ -349,8 +346,9 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *translated)
         .address = qemu_plugin_tb_vaddr(translated),
         .end = qemu_plugin_insn_vaddr(final) + qemu_plugin_insn_size(final),
         .may_return = kdz_processor_may_return(word_of(final), qemu_plugin_insn_size(final))};
-    block->symbol = kdz_flows_symbol(block->address);
-    block->begins = kdz_flows_is_begin(block->symbol, block->address) && !is_entry(block->address);
+    block->symbol = kdz_symbols_at(block->address);
+    block->begins =
+        kdz_symbols_is_begin(block->symbol, block->address) && !kdz_roles_is_entry(block->address);
     qemu_plugin_register_vcpu_tb_exec_cond_cb(translated, on_block, QEMU_PLUGIN_CB_R_REGS,
                                               QEMU_PLUGIN_COND_NE, following, 0, block);
     for (size_t i = 0; i < count; i++) {
@@ -518,8 +516,11 @@ static bool prepare(const qemu_info_t *info)
     if ((asked.limit != 0 || asked.progress != NULL) && virtual_ns == NULL) {
         return refuse("this QEMU does not show its clock: it has no " CLOCK);
     }
-    if (asked.symbols != NULL && !kdz_flows_read(asked.symbols, code->len)) {
+    if (asked.symbols != NULL && !kdz_symbols_read(asked.symbols)) {
         return refuse("cannot read the symbols");
+    }
+    if (asked.symbols != NULL) {
+        kdz_flows_start(asked.guest ? kdz_guest_functions() : code->len);
     }
     if (!kdz_rows_open(asked.calls) || (asked.progress != NULL && !open_progress())) {
         return refuse("cannot write the calls. Name files in a writable folder");

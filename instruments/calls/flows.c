@@ -1,18 +1,18 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "flows.h"
 
-#include <glib.h>
+#include "memory.h"
+#include "table.h"
+
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FEW 8u                /* parts that are searched one by one */
 #define LENGTHS_MOST 4096u    /* of one function: of more, later ones are not kept */
 #define PARTS_MOST (1u << 20) /* of all that is kept: 16 MiB */
-
-struct symbol {
-    uint64_t address, bytes;
-};
 
 struct step {
     uint32_t parent, symbol;
@@ -24,13 +24,15 @@ struct part {
 };
 
 struct parts {
-    GArray *rows;       /* struct part */
-    GHashTable *places; /* path -> place in `rows`; NULL while they are few */
+    struct part *rows;
+    size_t count, room;
+    struct kdz_table places; /* path -> 1 + its place in `rows`; empty while they are few */
 };
 
 struct kdz_flow {
     uint32_t path, symbol;
     struct parts parts;
+    struct kdz_flow *next; /* of those that are not used */
 };
 
 struct view {
@@ -39,140 +41,88 @@ struct view {
     struct parts parts;
 };
 
+struct views {
+    struct view *items;
+    size_t count, room;
+};
+
 /* The views of a function by the order of their calls, and the longest. */
 struct kept {
-    GHashTable *lengths; /* instructions */
+    struct kdz_table lengths; /* count -> 1 */
     uint64_t most;
     struct view *longest; /* NULL while it is among the views */
 };
 
-static GArray *symbols, *steps;
-static GHashTable *paths; /* parent and symbol -> path */
-static GPtrArray *views, *sums, *spare;
-static GHashTable *sum_of; /* path of a call -> its struct view in `sums` */
+static struct step *steps;
+static size_t step_count, step_room;
+static struct kdz_table paths; /* parent and symbol -> path */
+static struct views views, sums;
+static struct kdz_table sum_of; /* path of a call -> 1 + its place in `sums` */
+static struct kdz_flow *spare;
 static struct kept *kept;
 static size_t function_count;
 static size_t parts_kept;
 
-/* ---- functions of the image ------------------------------------------------------------------
- */
-bool kdz_flows_read(const char *file, size_t functions)
+void kdz_flows_start(size_t functions)
 {
-    char *bytes = NULL, *rest = NULL;
-
-    if (!g_file_get_contents(file, &bytes, NULL, NULL)) {
-        return false;
-    }
-    symbols = g_array_new(FALSE, FALSE, sizeof(struct symbol));
-    for (char *line = strtok_r(bytes, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        struct symbol symbol;
-        if (sscanf(line, "%" SCNx64 " %" SCNx64, &symbol.address, &symbol.bytes) != 2) {
-            g_free(bytes);
-            return false;
-        }
-        g_array_append_val(symbols, symbol);
-    }
-    g_free(bytes);
-    steps = g_array_new(FALSE, FALSE, sizeof(struct step));
-    paths = g_hash_table_new(NULL, NULL);
-    views = g_ptr_array_new();
-    sums = g_ptr_array_new();
-    spare = g_ptr_array_new();
-    sum_of = g_hash_table_new(NULL, NULL);
-    kept = g_new0(struct kept, functions + 1u);
+    kept = (struct kept *)kdz_allocated(calloc(functions + 1u, sizeof(struct kept)));
     function_count = functions;
-    return true;
-}
-
-uint32_t kdz_flows_symbol(uint64_t address)
-{
-    guint low = 0, high = symbols != NULL ? symbols->len : 0;
-
-    while (low < high) {
-        const guint middle = low + (high - low) / 2u;
-        if (g_array_index(symbols, struct symbol, middle).address <= address) {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
-    }
-    if (low == 0) {
-        return 0;
-    }
-    const struct symbol *symbol = &g_array_index(symbols, struct symbol, low - 1u);
-    return address - symbol->address < symbol->bytes ? low : 0;
-}
-
-bool kdz_flows_is_begin(uint32_t symbol, uint64_t address)
-{
-    return symbol != 0 && g_array_index(symbols, struct symbol, symbol - 1u).address == address;
 }
 
 /* ---- paths and parts -------------------------------------------------------------------------
  */
 static uint32_t path_to(uint32_t parent, uint32_t symbol)
 {
-    const gpointer key = (gpointer)(uintptr_t)((uint64_t)parent << 32 | symbol);
-    uint32_t path = GPOINTER_TO_UINT(g_hash_table_lookup(paths, key));
+    const uint64_t key = (uint64_t)parent << 32u | symbol;
+    uint32_t path = kdz_table_get(&paths, key);
 
     if (path == 0) {
         const struct step step = {parent, symbol};
-        g_array_append_val(steps, step);
-        path = steps->len;
-        g_hash_table_insert(paths, key, GUINT_TO_POINTER(path));
+        steps = (struct step *)kdz_with_room(steps, step_count, &step_room, sizeof step);
+        steps[step_count++] = step;
+        path = (uint32_t)step_count;
+        kdz_table_put(&paths, key, path);
     }
     return path;
 }
 
-static struct parts new_parts(void)
-{
-    return (struct parts){g_array_new(FALSE, FALSE, sizeof(struct part)), NULL};
-}
-
-static struct part *row_at(const struct parts *parts, guint place)
-{
-    return &g_array_index(parts->rows, struct part, place);
-}
-
 static void index_rows(struct parts *parts)
 {
-    parts->places = g_hash_table_new(NULL, NULL);
-    for (guint i = 0; i < parts->rows->len; i++) {
-        g_hash_table_insert(parts->places, GUINT_TO_POINTER(row_at(parts, i)->path),
-                            GUINT_TO_POINTER(i + 1u));
+    for (size_t i = 0; i < parts->count; i++) {
+        kdz_table_put(&parts->places, parts->rows[i].path, (uint32_t)i + 1u);
     }
 }
 
 static struct part *part_of(struct parts *parts, uint32_t path)
 {
-    GArray *rows = parts->rows;
-    guint place = 0;
+    size_t place = 0;
 
-    if (parts->places != NULL) {
-        place = GPOINTER_TO_UINT(g_hash_table_lookup(parts->places, GUINT_TO_POINTER(path)));
+    if (parts->places.room != 0) {
+        place = kdz_table_get(&parts->places, path);
     } else {
-        for (guint i = rows->len; i > 0 && place == 0; i--) {
-            place = row_at(parts, i - 1u)->path == path ? i : 0;
+        for (size_t i = parts->count; i > 0 && place == 0; i--) {
+            place = parts->rows[i - 1u].path == path ? i : 0;
         }
     }
     if (place == 0) {
         const struct part part = {path, 0, 0};
-        g_array_append_val(rows, part);
-        place = rows->len;
-        if (parts->places != NULL) {
-            g_hash_table_insert(parts->places, GUINT_TO_POINTER(path), GUINT_TO_POINTER(place));
+        parts->rows =
+            (struct part *)kdz_with_room(parts->rows, parts->count, &parts->room, sizeof part);
+        parts->rows[parts->count++] = part;
+        place = parts->count;
+        if (parts->places.room != 0) {
+            kdz_table_put(&parts->places, path, (uint32_t)place);
         } else if (place > FEW) {
             index_rows(parts);
         }
     }
-    return row_at(parts, place - 1u);
+    return &parts->rows[place - 1u];
 }
 
 static void add(struct parts *to, const struct parts *from)
 {
-    for (guint i = 0; i < from->rows->len; i++) {
-        const struct part *row = row_at(from, i);
+    for (size_t i = 0; i < from->count; i++) {
+        const struct part *row = &from->rows[i];
         struct part *sum = part_of(to, row->path);
         sum->instructions += row->instructions;
         sum->calls += row->calls;
@@ -181,21 +131,20 @@ static void add(struct parts *to, const struct parts *from)
 
 static void empty(struct parts *parts)
 {
-    g_array_set_size(parts->rows, 0);
-    g_clear_pointer(&parts->places, g_hash_table_destroy);
+    parts->count = 0;
+    kdz_table_clear(&parts->places);
 }
 
 /* ---- open calls ------------------------------------------------------------------------------
  */
 static struct kdz_flow *begin(uint32_t parent, uint32_t symbol)
 {
-    struct kdz_flow *flow = NULL;
+    struct kdz_flow *flow = spare;
 
-    if (spare->len > 0) {
-        flow = g_ptr_array_remove_index_fast(spare, spare->len - 1u);
+    if (flow != NULL) {
+        spare = flow->next;
     } else {
-        flow = g_new0(struct kdz_flow, 1);
-        flow->parts = new_parts();
+        flow = (struct kdz_flow *)kdz_allocated(calloc(1, sizeof(struct kdz_flow)));
     }
     flow->path = path_to(parent, symbol);
     flow->symbol = symbol;
@@ -205,12 +154,12 @@ static struct kdz_flow *begin(uint32_t parent, uint32_t symbol)
 
 struct kdz_flow *kdz_flow_of_call(struct kdz_flow *around, uint32_t symbol)
 {
-    return symbols == NULL ? NULL : begin(around != NULL ? around->path : 0, symbol);
+    return kept == NULL ? NULL : begin(around != NULL ? around->path : 0, symbol);
 }
 
 struct kdz_flow *kdz_flow_of_span(uint32_t span)
 {
-    return symbols == NULL ? NULL : begin(0, symbols->len + 1u + span);
+    return kept == NULL ? NULL : begin(0, kdz_symbols_count() + 1u + span);
 }
 
 static struct part *executing(struct kdz_flow *flow, uint32_t symbol)
@@ -241,30 +190,40 @@ void kdz_flow_end(struct kdz_flow *flow, struct kdz_flow *around)
         add(&around->parts, &flow->parts);
     }
     empty(&flow->parts);
-    g_ptr_array_add(spare, flow);
+    flow->next = spare;
+    spare = flow;
 }
 
 /* ---- kept views -------------------------------------------------------------------------------
  */
-static struct view *new_view(const struct kdz_flow *flow, uint32_t function, uint64_t sample)
+static void set_view(struct view *view, const struct kdz_flow *flow, uint32_t function,
+                     uint64_t sample)
 {
-    struct view *view = g_new0(struct view, 1);
+    view->function = function;
+    view->path = flow->path;
+    view->sample = sample;
+    empty(&view->parts);
+    add(&view->parts, &flow->parts);
+}
 
-    *view = (struct view){function, flow->path, sample, new_parts()};
+static struct view *new_view(struct views *to)
+{
+    to->items = (struct view *)kdz_with_room(to->items, to->count, &to->room, sizeof(struct view));
+    struct view *view = &to->items[to->count++];
+    memset(view, 0, sizeof *view);
     return view;
 }
 
 static void sum_up(const struct kdz_flow *flow, uint32_t function)
 {
-    const gpointer key = GUINT_TO_POINTER(flow->path);
-    struct view *sum = g_hash_table_lookup(sum_of, key);
+    const uint32_t place = kdz_table_get(&sum_of, flow->path);
 
-    if (sum == NULL) {
-        sum = new_view(flow, function, KDZ_FLOWS_ALL);
-        g_hash_table_insert(sum_of, key, sum);
-        g_ptr_array_add(sums, sum);
+    if (place == 0) {
+        set_view(new_view(&sums), flow, function, KDZ_FLOWS_ALL);
+        kdz_table_put(&sum_of, flow->path, (uint32_t)sums.count);
+    } else {
+        add(&sums.items[place - 1u].parts, &flow->parts);
     }
-    add(&sum->parts, &flow->parts);
 }
 
 void kdz_flow_keep(const struct kdz_flow *flow, uint32_t function, uint64_t sample, uint64_t value)
@@ -273,81 +232,74 @@ void kdz_flow_keep(const struct kdz_flow *flow, uint32_t function, uint64_t samp
         return;
     }
     struct kept *mine = &kept[function];
-    const gpointer key = (gpointer)(uintptr_t)value;
     sum_up(flow, function);
-    if (mine->lengths == NULL) {
-        mine->lengths = g_hash_table_new(NULL, NULL);
-    } else if (g_hash_table_contains(mine->lengths, key)) {
+    if (kdz_table_get(&mine->lengths, value) != 0) {
         return;
     }
-    const bool has_room = g_hash_table_size(mine->lengths) < LENGTHS_MOST &&
-                          parts_kept + flow->parts.rows->len <= PARTS_MOST;
+    const bool has_room =
+        mine->lengths.count < LENGTHS_MOST && parts_kept + flow->parts.count <= PARTS_MOST;
     if (has_room) {
-        struct view *view = new_view(flow, function, sample);
-        add(&view->parts, &flow->parts);
-        parts_kept += flow->parts.rows->len;
-        g_hash_table_add(mine->lengths, key);
-        g_ptr_array_add(views, view);
+        set_view(new_view(&views), flow, function, sample);
+        parts_kept += flow->parts.count;
+        kdz_table_put(&mine->lengths, value, 1);
     } else if (value > mine->most) {
         if (mine->longest == NULL) {
-            mine->longest = new_view(flow, function, sample);
+            mine->longest = (struct view *)kdz_allocated(calloc(1, sizeof(struct view)));
         }
-        mine->longest->path = flow->path;
-        mine->longest->sample = sample;
-        empty(&mine->longest->parts);
-        add(&mine->longest->parts, &flow->parts);
+        set_view(mine->longest, flow, function, sample);
     }
-    mine->most = MAX(mine->most, value);
+    mine->most = value > mine->most ? value : mine->most;
 }
 
 /* ---- the file --------------------------------------------------------------------------------
  */
-struct row {
+struct flow_row {
     uint32_t kind, number;
     uint64_t a, b;
 };
-_Static_assert(sizeof(struct row) == 24, "the file's row");
+static_assert(sizeof(struct flow_row) == 24, "the file's row");
 
-static void write_row(FILE *file, struct row row)
+static void write_row(FILE *file, enum kdz_flow_row kind, uint32_t number, uint64_t a, uint64_t b)
 {
+    const struct flow_row row = {(uint32_t)kind, number, a, b};
+
     (void)fwrite(&row, sizeof row, 1, file); /* ferror and fclose tell */
 }
 
 static void write_view(FILE *file, const struct view *view)
 {
-    write_row(file, (struct row){KDZ_FLOW_VIEW, view->function, view->sample, view->path});
-    for (guint i = 0; i < view->parts.rows->len; i++) {
-        const struct part *part = row_at(&view->parts, i);
-        write_row(file, (struct row){KDZ_FLOW_PART, part->path, part->instructions, part->calls});
+    write_row(file, KDZ_FLOW_VIEW, view->function, view->sample, view->path);
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const struct part *part = &view->parts.rows[i];
+        write_row(file, KDZ_FLOW_PART, part->path, part->instructions, part->calls);
     }
 }
 
 bool kdz_flows_write(const char *path)
 {
     FILE *file = fopen(path, "wbe");
-    struct row head = {KDZ_FLOW_HEAD, KDZ_FLOWS_VERSION, 0, 0};
+    uint64_t magic;
 
     if (file == NULL) {
         return false;
     }
-    memcpy(&head.a, KDZ_FLOWS_MAGIC, sizeof head.a);
-    write_row(file, head);
-    for (guint i = 0; i < steps->len; i++) {
-        const struct step *step = &g_array_index(steps, struct step, i);
-        write_row(file, (struct row){KDZ_FLOW_PATH, step->parent, step->symbol, 0});
+    memcpy(&magic, KDZ_FLOWS_MAGIC, sizeof magic);
+    write_row(file, KDZ_FLOW_HEAD, KDZ_FLOWS_VERSION, magic, 0);
+    for (size_t i = 0; i < step_count; i++) {
+        write_row(file, KDZ_FLOW_PATH, steps[i].parent, steps[i].symbol, 0);
     }
-    for (guint i = 0; i < views->len; i++) {
-        write_view(file, g_ptr_array_index(views, i));
+    for (size_t i = 0; i < views.count; i++) {
+        write_view(file, &views.items[i]);
     }
-    for (guint i = 0; i < sums->len; i++) {
-        write_view(file, g_ptr_array_index(sums, i));
+    for (size_t i = 0; i < sums.count; i++) {
+        write_view(file, &sums.items[i]);
     }
     for (size_t i = 0; i < function_count; i++) {
         if (kept[i].longest != NULL) {
             write_view(file, kept[i].longest);
         }
     }
-    write_row(file, (struct row){KDZ_FLOW_END, 0, 0, 0});
+    write_row(file, KDZ_FLOW_END, 0, 0, 0);
     const bool whole = ferror(file) == 0;
     return fclose(file) == 0 && whole;
 }

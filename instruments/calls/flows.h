@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the instructions of calls went: a table for each open call, by path. A path is the calls of
- * counted functions that are open, outermost first, and behind them the function that executes.
+ * Where the instructions, or cycles, of calls went: a table for each open call, by path. A path is
+ * the calls of counted functions that are open, outermost first, and behind them the function that
+ * executes.
  *
  * Of each function the first call of each number of instructions is kept, the longest one, and the
  * sum of all. The file of flows has rows of 24 bytes, little-endian, read by
@@ -9,6 +10,8 @@
  */
 #ifndef KDZ_FLOWS_H
 #define KDZ_FLOWS_H
+
+#include "symbols.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,28 +25,23 @@ enum kdz_flow_row {
     KDZ_FLOW_HEAD = 0, /* the version; the magic */
     KDZ_FLOW_PATH = 1, /* its parent, 0 without; its symbol. The first one is path 1 */
     KDZ_FLOW_VIEW = 2, /* a function; the sample; the path of its call. Its parts follow */
-    KDZ_FLOW_PART = 3, /* a path; its own instructions; how often it was called */
+    KDZ_FLOW_PART = 3, /* a path; its own instructions, or cycles; how often it was called */
     KDZ_FLOW_END = 4,  /* the last row */
 };
 
 struct kdz_flow;
 
-/* Reads the functions of the image, address and bytes on each line, by address. False if it
- * cannot. Without this call, nothing is kept. */
-bool kdz_flows_read(const char *symbols, size_t functions);
-
-/* The function at an address: its line, from 1 on; 0 for none. */
-uint32_t kdz_flows_symbol(uint64_t address);
-
-/* Whether it begins there. */
-bool kdz_flows_is_begin(uint32_t symbol, uint64_t address);
+/* From here on flows are kept, of this many functions and spans. Behind kdz_symbols_read. Without
+ * this call, nothing is kept. */
+void kdz_flows_start(size_t functions);
 
 /* A call begins inside `around`, or of no other counted one. Or a span, which is in none. NULL if
  * nothing is kept, which all others take. */
 struct kdz_flow *kdz_flow_of_call(struct kdz_flow *around, uint32_t symbol);
 struct kdz_flow *kdz_flow_of_span(uint32_t span);
 
-/* `symbol` executed instructions; or it was called, and is not counted itself. */
+/* `symbol` executed instructions, or some less than was said; or it was called, and is not counted
+ * itself. */
 void kdz_flow_charge(struct kdz_flow *flow, uint32_t symbol, uint64_t instructions);
 void kdz_flow_called(struct kdz_flow *flow, uint32_t symbol);
 

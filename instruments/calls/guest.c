@@ -4,6 +4,7 @@
 #include "isa.h"
 #include "roles.h"
 #include "stopwatch.h"
+#include "symbols.h"
 #include "tasks.h"
 
 #include <elf.h>
@@ -28,11 +29,14 @@ struct function {
 struct block {
     uint64_t address;
     enum kdz_ending ending;
+    uint32_t symbol;
+    bool begins; /* a function that is not counted */
 };
 
 struct entry {
     const GArray *roles; /* of kdz_roles_at */
     uint64_t address;
+    uint32_t symbol;
     const struct block *block;
 };
 
@@ -54,7 +58,8 @@ static uint64_t launcher, space, bias, entry, headers, header_count;
 static qemu_plugin_u64 in_user, following;
 static bool asks; /* a system call is next */
 static struct kdz_place asked_at;
-static bool counts_program; /* the processor is in the program's user mode */
+static uint32_t last_symbol; /* of the last block of the program */
+static bool counts_program;  /* the processor is in the program's user mode */
 static void (*translate_anew)(void);
 
 static uint64_t now(void)
@@ -102,9 +107,15 @@ bool kdz_guest_take(char *text)
     return true;
 }
 
+uint32_t kdz_guest_functions(void)
+{
+    return functions->len;
+}
+
 /* An object of the program lies at its addresses plus `offset`; NULL: the program itself. */
 static void place_object(const char *object, uint64_t offset)
 {
+    kdz_symbols_place(object != NULL ? object : "-", offset);
     for (guint i = 0; i < functions->len; i++) {
         const struct function *function = &g_array_index(functions, struct function, i);
         if (g_strcmp0(function->object, object) == 0) {
@@ -335,9 +346,14 @@ static void on_block(unsigned int vcpu, void *data)
         return;
     }
     kdz_tasks_block(block->address, block->ending);
+    kdz_tasks_at(block->symbol, now());
     if (kdz_tasks_may_have_returned()) {
         kdz_tasks_look_for_return(block->address, kdz_isa_sp(), now());
     }
+    if (block->begins) {
+        kdz_tasks_called(block->symbol, block->symbol != last_symbol);
+    }
+    last_symbol = block->symbol;
 }
 
 static void on_kernel_block(unsigned int vcpu, void *data)
@@ -369,6 +385,8 @@ static void on_entry(unsigned int vcpu, void *data)
     if (qemu_plugin_u64_get(following, vcpu) == 0) {
         kdz_tasks_block(at->block->address, at->block->ending);
     }
+    kdz_tasks_at(at->symbol, now());
+    last_symbol = at->symbol;
     for (guint i = 0; i < at->roles->len; i++) {
         const struct kdz_role *role = &g_array_index(at->roles, struct kdz_role, i);
         if (role->kind == KDZ_ROLE_ENTRY) {
@@ -455,7 +473,7 @@ static void watch_user(struct qemu_plugin_tb *translated, struct block *block)
         const GArray *at = kdz_roles_at(address);
         if (at != NULL) {
             struct entry *known = g_new(struct entry, 1);
-            *known = (struct entry){at, address, block};
+            *known = (struct entry){at, address, kdz_symbols_at(address), block};
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, on_entry, QEMU_PLUGIN_CB_R_REGS,
                                                    known);
         }
@@ -476,8 +494,12 @@ void kdz_guest_translate(struct qemu_plugin_tb *translated)
     }
     const size_t count = qemu_plugin_tb_n_insns(translated);
     struct block *block = g_new(struct block, 1);
-    *block = (struct block){qemu_plugin_tb_vaddr(translated),
-                            kdz_isa_ending(qemu_plugin_tb_get_insn(translated, count - 1u))};
+    *block =
+        (struct block){.address = qemu_plugin_tb_vaddr(translated),
+                       .ending = kdz_isa_ending(qemu_plugin_tb_get_insn(translated, count - 1u))};
+    block->symbol = kdz_symbols_at(block->address);
+    block->begins =
+        kdz_symbols_is_begin(block->symbol, block->address) && !kdz_roles_is_entry(block->address);
     if (kdz_isa_is_kernel(block->address)) {
         watch_kernel(translated, block);
     } else {

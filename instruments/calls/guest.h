@@ -14,6 +14,9 @@
 /* `functions` is the text of the file. False for anything else. */
 bool kdz_guest_take(char *functions);
 
+/* How many functions and spans the file has. */
+uint32_t kdz_guest_functions(void);
+
 /* `restart` has all blocks translated anew. */
 void kdz_guest_start(void (*restart)(void));
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls that have begun, in the order in which they began. This header, strand.c, strands.c,
- * rows.c and machine_mode.c are C and C++ alike: the bench of simulated cores compiles them, too.
+ * Calls that have begun, in the order in which they began. All under this license here is C and
+ * C++ alike: the bench of simulated cores compiles it, too.
  */
 #ifndef KDZ_OPEN_CALLS_H
 #define KDZ_OPEN_CALLS_H
 
 #include "flows.h"
+#include "memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct kdz_call {
@@ -28,23 +27,10 @@ struct kdz_calls {
     size_t count, room;
 };
 
-/* A pointer from the C library that must not be null. */
-static inline void *kdz_allocated(void *memory)
-{
-    if (memory == NULL) {
-        fputs("kadenz-calls: no memory is left\n", stderr);
-        _Exit(EXIT_FAILURE);
-    }
-    return memory;
-}
-
 static inline void kdz_calls_append(struct kdz_calls *calls, struct kdz_call call)
 {
-    if (calls->count == calls->room) {
-        calls->room = calls->room == 0 ? 8u : 2u * calls->room;
-        calls->items = (struct kdz_call *)kdz_allocated(
-            realloc(calls->items, calls->room * sizeof *calls->items));
-    }
+    calls->items = (struct kdz_call *)kdz_with_room(calls->items, calls->count, &calls->room,
+                                                    sizeof *calls->items);
     calls->items[calls->count++] = call;
 }
 

@@ -31,12 +31,31 @@
 #define SYS_CLOCK 0x10u
 #define SYS_TIME 0x11u
 #define SYS_ELAPSED 0x30u
+/* Calls that reach a file or a program of this machine. */
+#define SYS_OPEN 0x01u
+#define SYS_REMOVE 0x0Eu
+#define SYS_RENAME 0x0Fu
+#define SYS_SYSTEM 0x12u
+#define EBREAK_BEFORE 0x01F01013u /* of RISC-V: slli x0, x0, 31 */
+#define EBREAK_BEHIND 0x40705013u /* srai x0, x0, 7 */
 
-enum place { STACK, LINK, STATE, PROCESS_STACK, VECTOR, CAME_AT, CAUSE, STATUS, ARGUMENT, PLACES };
+enum place {
+    STACK,
+    LINK,
+    STATE,
+    PROCESS_STACK,
+    VECTOR,
+    CAME_AT,
+    CAUSE,
+    STATUS,
+    ARGUMENT,
+    PARAMETER,
+    PLACES
+};
 static const char *const arm_names[PLACES] = {"sp", "lr", "xpsr", "psp", NULL,
-                                              NULL, NULL, NULL,   "r0"};
+                                              NULL, NULL, NULL,   "r0",  "r1"};
 static const char *const riscv_names[PLACES] = {"sp",   "ra",     NULL,      NULL, "mtvec",
-                                                "mepc", "mcause", "mstatus", "a0"};
+                                                "mepc", "mcause", "mstatus", "a0", "a1"};
 static struct qemu_plugin_register *handles[PLACES];
 static GByteArray *buffer;
 static bool arm;
@@ -165,6 +184,32 @@ uint32_t kdz_processor_asked(void)
     default:
         return 0;
     }
+}
+
+static bool is_text_at(uint64_t address, const char *text)
+{
+    const size_t bytes = strlen(text) + 1u;
+
+    return qemu_plugin_read_memory_vaddr(address, buffer, bytes) &&
+           memcmp(buffer->data, text, bytes) == 0;
+}
+
+uint32_t kdz_processor_refused(uint64_t pc)
+{
+    const uint64_t operation = read_place(ARGUMENT);
+
+    if (!arm && (read_memory(pc - 4u) != EBREAK_BEFORE || read_memory(pc + 4u) != EBREAK_BEHIND)) {
+        return 0;
+    }
+    if (operation == SYS_OPEN) {
+        const uint64_t name = read_memory(read_place(PARAMETER));
+        const bool is_console =
+            is_text_at(name, ":tt") || is_text_at(name, ":semihosting-features");
+        return is_console ? 0 : SYS_OPEN;
+    }
+    return operation == SYS_REMOVE || operation == SYS_RENAME || operation == SYS_SYSTEM
+               ? (uint32_t)operation
+               : 0;
 }
 
 uint32_t kdz_processor_fault(void)

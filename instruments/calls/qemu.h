@@ -20,6 +20,10 @@ bool kdz_processor_asks(uint32_t word, size_t bytes);
  * this machine; 0 if it is another one. */
 uint32_t kdz_processor_asked(void);
 
+/* At such an instruction: the operation, if it would reach a file or a program of this machine; 0
+ * if it is answered. */
+uint32_t kdz_processor_refused(uint64_t pc);
+
 /* The fault that the core handles, by its number there; 0 for none. */
 uint32_t kdz_processor_fault(void);
 

@@ -36,3 +36,15 @@ const GArray *kdz_roles_at(uint64_t address)
 {
     return g_hash_table_lookup(roles, (gpointer)(uintptr_t)address);
 }
+
+bool kdz_roles_is_entry(uint64_t address)
+{
+    const GArray *at = kdz_roles_at(address);
+
+    for (guint i = 0; at != NULL && i < at->len; i++) {
+        if (g_array_index(at, struct kdz_role, i).kind == KDZ_ROLE_ENTRY) {
+            return true;
+        }
+    }
+    return false;
+}

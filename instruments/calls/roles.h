@@ -6,6 +6,7 @@
 #define KDZ_ROLES_H
 
 #include <glib.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kdz_role {
@@ -20,5 +21,8 @@ void kdz_roles_add(uint32_t number, uint64_t begin, uint64_t end);
 
 /* struct kdz_role, ends first; NULL for an address without any. */
 const GArray *kdz_roles_at(uint64_t address);
+
+/* Whether a function that is counted begins there. */
+bool kdz_roles_is_entry(uint64_t address);
 
 #endif

@@ -30,7 +30,9 @@ enum kdz_end {
     KDZ_END_TEXT = 3,
     KDZ_END_LIMIT = 4,
     KDZ_END_STOPPED = 5,
-    KDZ_END_ASLEEP = 6, /* and nothing can wake it: of a simulated core */
+    KDZ_END_ASLEEP = 6,  /* and nothing can wake it: of a simulated core */
+    KDZ_END_REFUSED = 7, /* by semihosting it asked for a file or a program: the call, as the
+                            exception */
 };
 
 /* Opens the file. False with errno set on failure. */

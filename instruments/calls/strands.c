@@ -365,14 +365,9 @@ void kdz_strands_enter(uint32_t function, uint64_t pc, uint64_t now)
     give_up_overwritten(sp);
     const size_t depth = current->calls.count;
     struct kdz_flow *around = depth > 0 ? call_at(current, depth - 1u)->flow : NULL;
-    const struct kdz_call call = {function,
-                                  handles,
-                                  address,
-                                  sp,
-                                  now,
-                                  current->handlers,
-                                  current->others,
-                                  kdz_flow_of_call(around, kdz_flows_symbol(pc))};
+    const struct kdz_call call = {
+        function, handles,           address,         sp,
+        now,      current->handlers, current->others, kdz_flow_of_call(around, kdz_symbols_at(pc))};
     kdz_calls_append(&current->calls, call);
     opened(function);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tasks.h"
 
+#include "flows.h"
 #include "rows.h"
 
 #include <glib.h>
@@ -13,6 +14,7 @@ struct call {
     uint64_t link, frame;
     /* At its begin: the count, and its thread's. */
     uint64_t begin, user, kernel, interrupts, inner_user, inner_kernel;
+    struct kdz_flow *flow; /* NULL: nothing is kept */
 };
 
 /* The thread itself, or a signal's handler above it. */
@@ -50,6 +52,7 @@ struct system_call {
 static GHashTable *threads; /* task -> struct thread */
 static struct thread *running;
 static uint64_t running_task, since;
+static uint32_t executing; /* the symbol of the program's code that runs */
 static struct tally *tallies;
 static size_t function_count;
 static uint64_t open_calls;
@@ -73,6 +76,33 @@ void kdz_tasks_start(size_t functions, void (*following)(bool on), uint64_t sigr
 
 /* ---- counts ----------------------------------------------------------------------------------
  */
+static struct call *at(GArray *calls, guint i)
+{
+    return &g_array_index(calls, struct call, i);
+}
+
+static struct level *level_of(struct thread *thread)
+{
+    return g_ptr_array_index(thread->levels, thread->levels->len - 1u);
+}
+
+/* NULL without a call. */
+static struct kdz_flow *innermost(GArray *calls)
+{
+    return calls->len > 0 ? at(calls, calls->len - 1u)->flow : NULL;
+}
+
+/* Instructions of the program, which are the innermost call's and every span's. */
+static void charge_flows(uint64_t instructions)
+{
+    const struct level *level = level_of(running);
+
+    kdz_flow_charge(innermost(level->calls), executing, instructions);
+    for (guint i = 0; i < level->spans->len; i++) {
+        kdz_flow_charge(at(level->spans, i)->flow, executing, instructions);
+    }
+}
+
 /* What was executed since the last charge belongs to the thread that runs, if it is the
  * program's. */
 static void charge(uint64_t now)
@@ -82,13 +112,11 @@ static void charge(uint64_t now)
                                 : running->where == IN_KERNEL ? &running->kernel
                                                               : &running->interrupts;
         *count += now - since;
+        if (running->where == IN_PROGRAM && now != since) {
+            charge_flows(now - since);
+        }
     }
     since = now;
-}
-
-static struct level *level_of(struct thread *thread)
-{
-    return g_ptr_array_index(thread->levels, thread->levels->len - 1u);
 }
 
 static void add_level(struct thread *thread)
@@ -115,11 +143,6 @@ static struct thread *new_thread(uint64_t task)
 
 /* ---- calls that end --------------------------------------------------------------------------
  */
-static struct call *at(GArray *calls, guint i)
-{
-    return &g_array_index(calls, struct call, i);
-}
-
 static void closed(void)
 {
     if (--open_calls == 0) {
@@ -133,12 +156,26 @@ static void give_up(const struct call *call)
     closed();
 }
 
-static void give_up_all(GArray *calls)
+/* The innermost call of a level is left without a return. */
+static void give_up_innermost(GArray *calls)
 {
-    for (guint i = calls->len; i > 0; i--) {
-        give_up(at(calls, i - 1u));
+    const struct call call = *at(calls, calls->len - 1u);
+
+    g_array_set_size(calls, calls->len - 1u);
+    give_up(&call);
+    kdz_flow_end(call.flow, innermost(calls));
+}
+
+static void give_up_level(struct level *level)
+{
+    while (level->calls->len > 0) {
+        give_up_innermost(level->calls);
     }
-    g_array_set_size(calls, 0);
+    for (guint i = level->spans->len; i > 0; i--) {
+        give_up(at(level->spans, i - 1u));
+        kdz_flow_end(at(level->spans, i - 1u)->flow, NULL);
+    }
+    g_array_set_size(level->spans, 0);
 }
 
 static void give_back(const struct call *call, uint64_t now)
@@ -149,16 +186,19 @@ static void give_back(const struct call *call, uint64_t now)
     const uint64_t user = running->user - call->user;
     const uint64_t kernel = running->kernel - call->kernel;
     const uint64_t interrupts = running->interrupts - call->interrupts;
+    const uint64_t value = user - inner_user;
 
-    kdz_rows_append(KDZ_ROW_CALL, call->function, user - inner_user, interrupts,
+    kdz_rows_append(KDZ_ROW_CALL, call->function, value, interrupts,
                     now - call->begin - user - kernel - interrupts);
+    kdz_flow_keep(call->flow, call->function, tallies[call->function].returned, value);
     kdz_rows_append(KDZ_ROW_MORE, call->function, kernel - inner_kernel, inner_user + inner_kernel,
                     0);
     tallies[call->function].returned++;
     closed();
 }
 
-static struct call opened(uint32_t function, uint64_t link, uint64_t frame, uint64_t now)
+static struct call opened(uint32_t function, uint64_t link, uint64_t frame, uint64_t now,
+                          struct kdz_flow *flow)
 {
     const struct level *level = level_of(running);
 
@@ -175,7 +215,8 @@ static struct call opened(uint32_t function, uint64_t link, uint64_t frame, uint
                          running->kernel,
                          running->interrupts,
                          level->inner_user,
-                         level->inner_kernel};
+                         level->inner_kernel,
+                         flow};
 }
 
 /* ---- levels ----------------------------------------------------------------------------------
@@ -184,8 +225,7 @@ static void end_level(struct thread *thread)
 {
     struct level *over = level_of(thread);
 
-    give_up_all(over->calls);
-    give_up_all(over->spans);
+    give_up_level(over);
     g_array_free(over->calls, TRUE);
     g_array_free(over->spans, TRUE);
     g_free(over);
@@ -222,6 +262,24 @@ static void leave_handlers(struct thread *thread, uint64_t sp)
 
 /* ---- the program's code ----------------------------------------------------------------------
  */
+void kdz_tasks_at(uint32_t symbol, uint64_t now)
+{
+    charge(now);
+    executing = symbol;
+}
+
+void kdz_tasks_called(uint32_t symbol, bool elsewhere)
+{
+    if (running == NULL || (!elsewhere && running->last != KDZ_ENDS_WITH_CALL)) {
+        return;
+    }
+    const struct level *level = level_of(running);
+    kdz_flow_called(innermost(level->calls), symbol);
+    for (guint i = 0; i < level->spans->len; i++) {
+        kdz_flow_called(at(level->spans, i)->flow, symbol);
+    }
+}
+
 void kdz_tasks_block(uint64_t pc, enum kdz_ending ending)
 {
     if (running == NULL) {
@@ -256,17 +314,17 @@ void kdz_tasks_look_for_return(uint64_t pc, uint64_t sp, uint64_t now)
     while (calls->len > outermost) {
         const struct call call = *at(calls, calls->len - 1u);
         const bool returns = calls->len - 1u == outermost || (call.link == pc && call.frame == sp);
-        g_array_set_size(calls, calls->len - 1u);
         if (returns) {
+            g_array_set_size(calls, calls->len - 1u);
             give_back(&call, now);
+            kdz_flow_end(call.flow, innermost(calls));
         } else {
-            give_up(&call);
+            give_up_innermost(calls);
         }
     }
     /* Their frames are no more, and they came to no return. */
     while (calls->len > 0 && at(calls, calls->len - 1u)->frame < sp) {
-        give_up(at(calls, calls->len - 1u));
-        g_array_set_size(calls, calls->len - 1u);
+        give_up_innermost(calls);
     }
 }
 
@@ -275,6 +333,7 @@ void kdz_tasks_enter(uint32_t function, uint64_t pc, uint64_t link, uint64_t fra
     if (running == NULL) {
         return;
     }
+    charge(now);
     leave_handlers(running, frame);
     GArray *const calls = level_of(running)->calls;
     const bool called = pc == running->last_pc && running->last == KDZ_ENDS_WITH_CALL;
@@ -288,10 +347,10 @@ void kdz_tasks_enter(uint32_t function, uint64_t pc, uint64_t link, uint64_t fra
         if (!same && call->frame >= frame) {
             break;
         }
-        give_up(call); /* a longjmp left it: its frame is another's now */
-        g_array_set_size(calls, calls->len - 1u);
+        give_up_innermost(calls); /* a longjmp left it: its frame is another's now */
     }
-    const struct call call = opened(function, link, frame, now);
+    struct kdz_flow *const flow = kdz_flow_of_call(innermost(calls), kdz_symbols_at(pc));
+    const struct call call = opened(function, link, frame, now, flow);
     g_array_append_val(calls, call);
 }
 
@@ -312,10 +371,11 @@ void kdz_tasks_begin_span(uint32_t span, uint64_t now)
     }
     GArray *const spans = level_of(running)->spans;
     const guint place = place_of_span(spans, span);
-    const struct call begun = opened(span, 0, 0, now);
+    const struct call begun = opened(span, 0, 0, now, kdz_flow_of_span(span));
 
     if (place < spans->len) {
         give_up(at(spans, place));
+        kdz_flow_end(at(spans, place)->flow, NULL);
         g_array_remove_index(spans, place);
     }
     g_array_append_val(spans, begun);
@@ -331,6 +391,7 @@ void kdz_tasks_end_span(uint32_t span, uint64_t now)
     }
     charge(now);
     give_back(at(spans, place), now);
+    kdz_flow_end(at(spans, place)->flow, NULL);
     g_array_remove_index(spans, place);
 }
 
@@ -360,6 +421,7 @@ void kdz_tasks_enter_kernel(enum kdz_cause cause, uint64_t pc, uint64_t sp, uint
     if (cause == KDZ_BY_FAULT && running->user > 0) {
         running->user--; /* it is executed once more, and counts then */
         running->kernel++;
+        charge_flows((uint64_t)-1);
     }
     running->where = cause == KDZ_BY_INTERRUPT ? IN_INTERRUPT : IN_KERNEL;
     running->nested = false;
@@ -505,8 +567,7 @@ void kdz_tasks_exit(uint64_t now)
     while (running->levels->len > 1u) {
         end_level(running);
     }
-    give_up_all(level_of(running)->calls);
-    give_up_all(level_of(running)->spans);
+    give_up_level(level_of(running));
     g_hash_table_remove(threads, (gpointer)(uintptr_t)running_task);
     running = NULL;
 }

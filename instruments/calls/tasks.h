@@ -43,8 +43,16 @@ void kdz_tasks_enter(uint32_t function, uint64_t pc, uint64_t link, uint64_t fra
 void kdz_tasks_begin_span(uint32_t span, uint64_t now);
 void kdz_tasks_end_span(uint32_t span, uint64_t now);
 
+/* From here on the function `symbol` (symbols.h) executes, if the program runs. Before all that is
+ * said at an address. */
+void kdz_tasks_at(uint32_t symbol, uint64_t now);
+
 /* A block of the program's code begins. */
 void kdz_tasks_block(uint64_t pc, enum kdz_ending ending);
+
+/* It is the begin of a function that is not counted: called, if it is `elsewhere` than the block
+ * before it, or that one ended with a call. */
+void kdz_tasks_called(uint32_t symbol, bool elsewhere);
 
 /* Whether the block before it may have been a return, and what then follows. */
 bool kdz_tasks_may_have_returned(void);

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,13 @@ if TYPE_CHECKING:
     from kadenz.analysis import RunResult
     from kadenz.cli.count_program import Inputs
     from kadenz.counting.execution import Execution
-    from kadenz.counting.functions import Function, Functions
+    from kadenz.counting.functions import Function
     from kadenz.counting.recording import CountedRun
+    from kadenz.counting.runner_names import RunnerOutput
     from kadenz.report.count import CallFacts
+
+    # The functions that an output stands for, and its names that stand for none.
+    _Find = Callable[[RunnerOutput], tuple[list[Function], list[str]]]
 
 _LIMIT_S = 1.0
 
@@ -147,9 +151,9 @@ def count(
         image, functions, functions_from, begins, ends, limit_s, output, name, fresh, as_json
     )
     if board is None:
-        if until or until_text or functions_from is not None:
+        if until or until_text:
             raise UsageError(
-                "--until, --until-text, --functions-from: for a firmware, and there is no --board",
+                "--until, --until-text: for a firmware, and there is no --board",
                 remedy="Name its board. A program of Linux runs until it ends by itself",
             )
         return _count_program(wanted, inputs)
@@ -199,7 +203,7 @@ def _count_firmware(wanted: _Wanted, board: str, until: str | None, until_text: 
     known = Functions(checked.elf)
     chosen = [*known.chosen(wanted.functions), *known.spans(wanted.begins, wanted.ends)]
     if wanted.functions_from is not None:
-        chosen += _timed(known, wanted.functions_from, board, chosen)
+        chosen += _timed(wanted.functions_from, lambda output: known.timed(output, board), chosen)
     wanted.check(chosen)
     watching = Watching(
         [(function.address, function.size, function.end) for function in chosen],
@@ -221,11 +225,15 @@ def _count_firmware(wanted: _Wanted, board: str, until: str | None, until_text: 
 def _count_program(wanted: _Wanted, inputs: Inputs) -> int:
     from kadenz.cli.count_program import checked_program, shown_program
     from kadenz.cli.measuring import stoppable
-    from kadenz.counting.program import executed, functions_of
+    from kadenz.counting.program import executed, functions_of, timed_of
     from kadenz.counting.recording import record
 
     subject = checked_program(wanted.image, inputs)
     chosen = functions_of(subject.linux, wanted.functions, wanted.begins, wanted.ends)
+    if wanted.functions_from is not None:
+        chosen += _timed(
+            wanted.functions_from, lambda output: timed_of(subject.linux, output), chosen
+        )
     wanted.check(chosen)
     output, run = wanted.place()
     with (
@@ -246,13 +254,13 @@ def _count_program(wanted: _Wanted, inputs: Inputs) -> int:
     return _exit_code(result, execution)
 
 
-def _timed(known: Functions, file: Path, board: str, chosen: Sequence[Function]) -> list[Function]:
+def _timed(file: Path, find: _Find, chosen: Sequence[Function]) -> list[Function]:
     """The functions of a runner's output that are not chosen yet. Says which format it has, and
     which names are no functions."""
     from kadenz.counting.runner_names import read_names
 
     output = read_names(file)
-    timed, missing = known.timed(output, board)
+    timed, missing = find(output)
     count = len(output.timed) - len(missing)
     click.echo(
         f"{file}: output of {output.format}: {count} of {len(output.timed)} names are functions",

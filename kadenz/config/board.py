@@ -72,7 +72,9 @@ class EmulatedTier(FileModel, kw_only=True, frozen=True):
     map: str = ""
     # One instruction advances virtual time by 2**icount_shift ns (QEMU, -icount shift=N).
     icount_shift: Annotated[int, msgspec.Meta(ge=0, le=10)]
-    plan_address: int  # where the plan text is placed before reset (-device loader)
+    # Where the plan text is placed before reset (-device loader). 0: the board executes firmwares
+    # for `kadenz count`, and no image of the suite.
+    plan_address: Annotated[int, msgspec.Meta(ge=0)] = 0
     plan_bytes: Positive = 4096  # space there, including the terminating zero
     serial: Annotated[int, msgspec.Meta(ge=0, le=7)] = 0  # index of the output UART
     # A store that raises the suite's interrupt, as the board's kdz_board_irq_raise does.

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from kadenz.config import inventory
@@ -22,19 +23,24 @@ from kadenz.config.manifest import (
     Tier,
 )
 from kadenz.config.manifest import Warning as RunWarning
+from kadenz.config.profile import FunctionEntry
 from kadenz.config.toml import did_you_mean
 from kadenz.counting.execution import Execution
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
+from kadenz.images.code import Code
 from kadenz.images.elf_facts import ElfFacts, build_elsewhere, read_facts
-from kadenz.images.footprint import footprint
+from kadenz.images.footprint import UNKNOWN, footprint
 from kadenz.images.given_image import check_machine, check_memory
 from kadenz.targets.calls import Why
 from kadenz.targets.firmware import Ended, FirmwareTarget, Watching
+from kadenz.targets.flows import Symbol, symbols
 from kadenz.targets.rtl_firmware import RtlFirmwareTarget, check_calls
 from kadenz.values.keeper import Keeper
 
 _READ_S = 0.1
+# Semihosting for AArch32 and AArch64, section 6.
+_REFUSED = {0x01: "SYS_OPEN", 0x0E: "SYS_REMOVE", 0x0F: "SYS_RENAME", 0x12: "SYS_SYSTEM"}
 _STILL_S = 3.0  # of real time in which the core executes nothing
 _CONSOLE_BYTES = 1 << 20  # that are kept
 # Armv7-M Architecture Reference Manual, table B1-4; RISC-V Privileged Architecture, mcause.
@@ -63,6 +69,7 @@ class Firmware:
     tier: EmulatedTier | RtlTier
 
     companions = ("handlers", "threads")
+    part = "firmware"  # in a profile, if nothing names another
 
     @property
     def tier_name(self) -> Tier:
@@ -79,6 +86,29 @@ class Firmware:
         return ClockEntry(
             clock_class="cycle-exact", name="scope", hz=self.tier.hz, bits=64, unit="cycle"
         )
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """Its functions, by address."""
+        return symbols(self.elf)
+
+    def function_entry(self, symbol: Symbol) -> FunctionEntry:
+        """A function as a profile has it: its part is that of the footprint."""
+        if self._code is None:
+            return FunctionEntry(symbol.name, self.part, "")
+        function = self._code.function_at(symbol.address)
+        part = self.part if function.part == UNKNOWN else function.part
+        return FunctionEntry(function.name, part, function.file)
+
+    @cached_property
+    def _code(self) -> Code | None:
+        """None where neither a linker map nor symbols of functions say what code is from."""
+        code = Code(self.elf, self.board_name)
+        try:
+            code.function_at(self.symbols[0].address)
+        except UsageError:
+            return None
+        return code
 
     @property
     def label(self) -> str:
@@ -276,10 +306,13 @@ class _How:
         why = self.ended.calls.end.why if self.ended.calls.end is not None else None
         if why is Why.UNTIL and self.watching.until is not None:
             return f"reached {self._place(self.watching.until)}"
-        if why is Why.TEXT:
-            return f"printed {self.watching.until_text!r}"
-        if why is Why.LIMIT:
-            return f"the limit of {self.watching.limit_s:g} s of virtual time"
+        ends = {
+            Why.TEXT: f"printed {self.watching.until_text!r}",
+            Why.REFUSED: "by a call of semihosting that is not answered",
+            Why.LIMIT: f"the limit of {self.watching.limit_s:g} s of virtual time",
+        }
+        if why in ends:
+            return ends[why]
         if self.still or why is Why.ASLEEP:
             return "the core executes nothing more: it sleeps for good, or its handlers fault"
         said = [*self.ended.messages.splitlines(), "without a message"]
@@ -294,6 +327,11 @@ class _How:
             return ""
         if end is None:
             return self.sentence
+        if end.why is Why.REFUSED:
+            return (
+                f"the firmware asked for a file or a program of this machine by semihosting, in "
+                f"{self._place(end.address)}: {self._refused}"
+            )
         if end.fault:
             faults = _FAULTS.get(self.image.board.arch, {})
             return (
@@ -308,8 +346,17 @@ class _How:
     def remedy(self) -> str:
         """What would mend the problem; "" if only the firmware can."""
         end = self.ended.calls.end
+        if end is not None and end.why is Why.REFUSED:
+            return "Only the console, `:tt`, is answered: build the firmware without its files"
         late = end is not None and end.why is Why.LIMIT and not end.fault
         return "--limit gives the firmware more time" if late else ""
+
+    @property
+    def _refused(self) -> str:
+        """The semihosting call that was not answered."""
+        assert self.ended.calls.end is not None
+        number = self.ended.calls.end.fault
+        return _REFUSED.get(number, f"call {number:#x}")
 
     @property
     def _missing(self) -> str:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from kadenz.counting.runner_names import RunnerOutput
+from kadenz.counting.runner_names import CLOSURE, RunnerOutput
 from kadenz.counting.source_lines import SourceLines, listed
 from kadenz.elf import Elf
 from kadenz.errors import UsageError
@@ -52,6 +52,14 @@ class Function:
         return f"count/{self.name}"
 
 
+def _is_named(name: str, wanted: str) -> bool:
+    """Whether a function's name in its source is `wanted`, perhaps inside a namespace; or, if that
+    asks for it, of its closure: "<math::gate::{closure#0} as FnOnce>::call_once"."""
+    if wanted.endswith(CLOSURE):
+        return re.search(rf"(?:^|<|::){re.escape(wanted)}", name) is not None
+    return name == wanted or name.endswith((f"::{wanted}", f" {wanted}"))
+
+
 class Functions:
     """The functions of an image, to choose from."""
 
@@ -87,7 +95,7 @@ class Functions:
                 matching = matching or [
                     each
                     for each, name in zip(self._declared, plain, strict=True)
-                    if wanted in (each.name, name) or name.endswith(f"::{wanted}")
+                    if wanted == each.name or _is_named(name, wanted)
                 ]
             for each in matching:
                 function = replace(self._distinct(each), named=False)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from kadenz.config.profile import (
     PROFILE_VERSION,
@@ -16,14 +17,9 @@ from kadenz.config.profile import (
 )
 from kadenz.counting.firmware import Firmware
 from kadenz.counting.functions import Function
+from kadenz.counting.program import Program
 from kadenz.errors import TargetFailed
-from kadenz.images.code import Code
-from kadenz.images.code import Function as ImageFunction
-from kadenz.images.footprint import UNKNOWN
-from kadenz.targets.flows import ALL, Flow, symbols
-
-_FIRMWARE = "firmware"  # as a part
-_OUTSIDE = FunctionEntry("outside of every function", _FIRMWARE, "")
+from kadenz.targets.flows import ALL, Flow, Symbol
 
 
 def median_of(lengths: Mapping[int, int]) -> int:
@@ -39,14 +35,12 @@ def median_of(lengths: Mapping[int, int]) -> int:
 class Profiles:
     """Profiles of the functions of an image, from the flows of an execution."""
 
-    def __init__(self, image: Firmware, flows: Iterable[Flow], target: str) -> None:
+    def __init__(self, image: Firmware | Program, flows: Iterable[Flow], target: str) -> None:
         self._target, self._image = target, image
+        self._unit = image.clock.unit
         self._flows: dict[int, list[Flow]] = {}
         for flow in flows:
             self._flows.setdefault(flow.function, []).append(flow)
-        named = image.elf.functions and self._flows
-        self._code = Code(image.elf, image.board_name) if named else None
-        self._starts = [start for start, _ in symbols(image.elf)]
 
     def of(
         self, record: int, lane: str, number: int, function: Function, lengths: Mapping[int, int]
@@ -69,7 +63,7 @@ class Profiles:
             ("slowest", slowest),
             *(("coldest", flow) for flow in calls if flow.sample == 0),
         ]
-        _check(function, chosen, lengths)
+        _check(function, chosen, lengths, self._unit)
         tables = _Tables(self, function)
         views = [tables.view(name, flow, sum(lengths.values())) for name, flow in chosen]
         lanes = [LaneProfile(lane, len(lengths), views)]
@@ -78,34 +72,37 @@ class Profiles:
             record,
             function.bench,
             self._target,
-            "instruction",
+            self._unit,
             tables.functions,
             [],
             lanes,
         )
 
     def entry(self, symbol: int) -> FunctionEntry:
-        """A function of the image, by its line in `symbols`."""
-        if self._code is None or symbol < 0:
-            return _OUTSIDE
-        function = self._code.function_at(self._starts[symbol])
-        return FunctionEntry(function.name, _part(function), function.file)
+        """A function of the image, by its place among the symbols."""
+        if symbol < 0:
+            return FunctionEntry("outside of every function", self._image.part, "")
+        return self._image.function_entry(self._image.symbols[symbol])
 
     def counted(self, function: Function) -> FunctionEntry:
         """The function whose calls are samples; a span is no function of the image."""
-        if function.is_span or self._code is None:
-            return FunctionEntry(function.name, "span" if function.is_span else _FIRMWARE, "")
-        here = self._code.function_at(function.address)
-        return FunctionEntry(function.name, _part(here), here.file)
+        if function.is_span:
+            return FunctionEntry(function.name, "span", "")
+        symbol = self._by_place.get((function.library, function.address))
+        if symbol is None:
+            return FunctionEntry(function.name, self._image.part, "")
+        return self._image.function_entry(symbol)
 
-
-def _part(function: ImageFunction) -> str:
-    """Which part of the image it is of; it has none but the firmware, if nothing names one."""
-    return _FIRMWARE if function.part == UNKNOWN else function.part
+    @cached_property
+    def _by_place(self) -> dict[tuple[str, int], Symbol]:
+        return {(each.library, each.address): each for each in self._image.symbols}
 
 
 def _check(
-    function: Function, chosen: Sequence[tuple[ViewName, Flow]], lengths: Mapping[int, int]
+    function: Function,
+    chosen: Sequence[tuple[ViewName, Flow]],
+    lengths: Mapping[int, int],
+    unit: str,
 ) -> None:
     """TargetFailed if the parts of a sample are not the sample."""
     total = sum(length * count for length, count in lengths.items())
@@ -114,8 +111,8 @@ def _check(
         if not asked:
             raise TargetFailed(
                 f"{function.name}: the functions of its {name} sample have {flow.instructions:,} "
-                "instructions, and no call has",
-                remedy="Report it with the firmware's kernel and board",
+                f"{unit}s, and no call has",
+                remedy="Report it with the image, its board and its kernel",
             )
 
 

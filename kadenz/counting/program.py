@@ -10,24 +10,30 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 from kadenz.config import inventory
 from kadenz.config.board import Board, GuestTier
 from kadenz.config.manifest import BuildEntry, ClockEntry, ConditionEntry, TargetEntry
 from kadenz.config.manifest import Warning as RunWarning
+from kadenz.config.profile import FunctionEntry
 from kadenz.config.target_name import TargetName
 from kadenz.counting.execution import Execution
 from kadenz.counting.functions import Function, Functions
+from kadenz.counting.runner_names import RunnerOutput
 from kadenz.elf import Library
 from kadenz.errors import UsageError
 from kadenz.images.guest import plan_archive
 from kadenz.images.linux_program import LinuxProgram, linux_program
 from kadenz.targets.calls import Calls, ProgramFacts, Why
+from kadenz.targets.flows import Symbol, symbols
 from kadenz.targets.guest_kernel import GuestKernel, is_file_name
 from kadenz.targets.guest_kernels import kernels_of
 from kadenz.targets.kernel_image import read_image
-from kadenz.targets.program import Counting, ProgramEnd, ProgramTarget
+from kadenz.targets.launched import ProgramEnd
+from kadenz.targets.program import Counting, ProgramTarget
 from kadenz.values.keeper import Keeper
 
 FLAVOURS = {"plain": "linux", "rt": "linux-rt"}  # folders of kernels/
@@ -46,11 +52,22 @@ class Program:
     tier: GuestTier
 
     companions = ("interrupts", "others", "kernel", "signals")
+    part = "program"  # in a profile, if it is of no library
 
     @property
     def build(self) -> BuildEntry:
         """The build, as far as the file states it."""
         return self.linux.build
+
+    @cached_property
+    def symbols(self) -> list[Symbol]:
+        """The functions of the program and of its libraries."""
+        of_libraries = [symbols(Library(file), str(file)) for file in self.linux.libraries]
+        return [*symbols(self.linux.elf), *chain.from_iterable(of_libraries)]
+
+    def function_entry(self, symbol: Symbol) -> FunctionEntry:
+        """A function as a profile has it: its part is the program, or the library."""
+        return FunctionEntry(symbol.name, Path(symbol.library).name or self.part, "")
 
     @property
     def label(self) -> str:
@@ -124,6 +141,11 @@ def program(
     return Program(linux, target.kernel, kernels[0], board, board.tier.guest)
 
 
+def timed_of(linux: LinuxProgram, output: RunnerOutput) -> tuple[list[Function], list[str]]:
+    """The program's functions that a runner timed, and the names that stand for none."""
+    return Functions(linux.elf).timed(output, linux.isa)
+
+
 def functions_of(
     linux: LinuxProgram, patterns: Sequence[str], begins: Sequence[str], ends: Sequence[str]
 ) -> list[Function]:
@@ -140,11 +162,11 @@ def functions_of(
         name, colon, symbol = pattern.partition(":")
         if colon:
             by_library.setdefault(name, []).append(symbol)
-    for name, symbols in by_library.items():
+    for name, names in by_library.items():
         file = _library(linux, name)
         chosen += [
             replace(each, name=f"{file.name}:{each.name}", library=str(file))
-            for each in Functions(Library(file)).chosen(symbols)
+            for each in Functions(Library(file)).chosen(names)
         ]
     return chosen
 
@@ -196,6 +218,7 @@ def executed(
         linux.elf.entry,
         limit_s,
         linux.settings(),
+        subject.symbols,
     )
     archive = linux.archive()
     target = ProgramTarget(
@@ -204,12 +227,13 @@ def executed(
     target.keeper = Keeper(f"{subject.kernel_name}/{linux.isa}@guest", fresh=fresh)
     try:
         target.boot()
-        calls, end = target.end(_followed(target, stop, progress))
+        calls, flows, end = target.end(_followed(target, stop, progress))
         how = _How(linux, limit_s, calls, end, expected, stop.is_set())
         if not (how.problem or stop.is_set()):
             target.vouch()
         yield Execution(
             calls=calls,
+            flows=flows,
             ended=how.sentence,
             problem=how.problem,
             remedy=how.remedy,

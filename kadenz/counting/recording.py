@@ -85,8 +85,7 @@ def record(
                 writer.append(_FIRST_RECORD + block.function, lane, values.astype(kind))
         for i in range(len(counted)):
             writer.close_record(_FIRST_RECORD + i)
-        if isinstance(image, Firmware):
-            _keep_profiles(writer, image, counted, execution)
+        _keep_profiles(writer, image, counted, execution)
         if execution.console:
             writer.say(execution.console)
         stopped = "interrupted (Ctrl-C)" if execution.stopped else ""
@@ -94,7 +93,7 @@ def record(
 
 
 def _keep_profiles(
-    writer: RunWriter, image: Firmware, counted: Sequence[Counted], execution: Execution
+    writer: RunWriter, image: Firmware | Program, counted: Sequence[Counted], execution: Execution
 ) -> None:
     profiles = Profiles(image, execution.flows, writer.manifest.target.name)
     for i, each in enumerate(counted):

@@ -16,6 +16,7 @@ from kadenz.errors import UsageError
 from kadenz.regular_files import MIB, read_regular
 
 _MOST = 16 * MIB
+CLOSURE = "::{closure"  # behind a function of Rust: the runner's own closure, with its code inside
 _LINE_MOST = 1000  # letters; no runner prints a longer one with a name
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -66,13 +67,14 @@ def _ztest(lines: Sequence[str]) -> Names:
             yield name, [f"_{suite}_{name}_wrapper", f"{suite}_{name}", name]
 
 
-_RUST = re.compile(r"test ([\w:]+)\s+\.\.\. (?:bench:|ok|FAILED|ignored).*")
+# A test that is ignored was not executed.
+_RUST = re.compile(r"test ([\w:]+)(?: - should panic)?\s+\.\.\. (?:bench:|ok|FAILED).*")
 
 
 def _rust(lines: Sequence[str]) -> Names:
     for line in lines:
         if match := _RUST.fullmatch(line):
-            yield match[1], [match[1]]
+            yield match[1], [match[1], f"{match[1]}{CLOSURE}"]
 
 
 def _criterion(lines: Sequence[str]) -> Names:
@@ -80,7 +82,9 @@ def _criterion(lines: Sequence[str]) -> Names:
     before = ""
     for line in lines:
         head, _, figures = line.partition(" time: ")
+        # Of a change to an earlier run it prints percentages in the same form.
         is_figures = figures.strip().startswith("[") and figures.rstrip().endswith("]")
+        is_figures = is_figures and "%" not in figures
         name = (head.strip() or before.strip()) if is_figures else ""
         if name:
             parts = [part.split(" ")[0] for part in name.split("/")]
@@ -98,22 +102,55 @@ def _unity(lines: Sequence[str]) -> Names:
 
 
 _GOOGLE_HEAD = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations.*")
-_GOOGLE = re.compile(r"([A-Za-z_]\S*)\s+[\d.e+]+ (?:ns|us|ms|s)\s+[\d.e+]+ (?:ns|us|ms|s)\s+\d+.*")
+_GOOGLE_CLOCKS = {"real_time", "process_time", "manual_time"}  # behind a name, as arguments are
+_TIME_UNITS = {"ns", "us", "ms", "s"}
 
 
 def _google(lines: Sequence[str]) -> Names:
     if not any(_GOOGLE_HEAD.fullmatch(line) for line in lines):
         return
     for line in lines:
-        if match := _GOOGLE.fullmatch(line):
-            function = match[1].partition("/")[0]
+        function, _, rest = _google_name(line.split()).partition("/")
+        case = rest.partition("/")[0]  # of a fixture; else an argument
+        if function and case[:1].isalpha() and ":" not in case and case not in _GOOGLE_CLOCKS:
+            yield f"{function}/{case}", [f"{function}_{case}_Benchmark::BenchmarkCase"]
+        elif function:
             yield function, [function]
+
+
+def _google_name(columns: Sequence[str]) -> str:
+    """What is before two times with their units, and the iterations; "" for another line."""
+    for i in range(1, len(columns) - 4):
+        units, iterations = {columns[i + 1], columns[i + 3]}, columns[i + 4]
+        if units <= _TIME_UNITS and iterations.isdigit() and columns[i][0].isdigit():
+            return " ".join(columns[:i])
+    return ""
+
+
+_PYTEST_HEAD = re.compile(
+    r"Name \(time in \w+\) +(?:Min|Max|Mean|StdDev|Median|IQR|Outliers|OPS)\b.*"
+)
+_PYTEST_RULE = re.compile(r"-{20,}")
+_PYTEST = re.compile(r"(\w+)(?:\[\S*\])? .*")
+
+
+def _pytest(lines: Sequence[str]) -> Names:
+    """Between two rules below the head of a table. A test is named for what it times."""
+    rules = 0
+    for line in lines:
+        if _PYTEST_HEAD.fullmatch(line):
+            rules = 2
+        elif _PYTEST_RULE.fullmatch(line):
+            rules = max(rules - 1, 0)
+        elif rules == 1 and (match := _PYTEST.fullmatch(line)):
+            yield match[1], [match[1], match[1].removeprefix("test_")]
 
 
 _FORMATS: dict[str, Callable[[Sequence[str]], Names]] = {
     "Zephyr's ztest benchmark": _ztest_benchmark,
     "Zephyr's ztest": _ztest,
     "Google Benchmark": _google,
+    "pytest-benchmark": _pytest,
     "Criterion": _criterion,
     "Rust's test": _rust,
     "Unity": _unity,

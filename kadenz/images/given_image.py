@@ -133,7 +133,7 @@ def check_memory(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
 def _check_pages(file: Path, facts: ElfFacts, name: str, board: Board) -> None:
     for occupied in facts.occupied:
         for tier in (board.tier.emulated, board.tier.rtl):
-            if tier is not None:
+            if tier is not None and tier.plan_address:
                 _check_page(file, occupied, name, tier)
 
 

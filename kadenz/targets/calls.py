@@ -37,12 +37,14 @@ class Why(enum.IntEnum):
     LIMIT = 4
     STOPPED = 5
     ASLEEP = 6
+    REFUSED = 7
 
 
 @dataclass(frozen=True)
 class End:
     """The end of an execution: its last known address, the fault that was handled, by its number
-    on the core (0: none), and the count so far: instructions, or the cycle."""
+    on the core (0: none), and the count so far: instructions, or the cycle. Of a call that was
+    REFUSED, its number is the fault."""
 
     why: Why
     address: int

@@ -12,7 +12,8 @@ from kadenz.targets import scope_plugin
 from kadenz.targets.calls import ROW
 
 PLUGIN = "calls"
-LIBRARY, FUNCTIONS, CALLS = "plugin", "functions", "calls"  # in the folder of an execution
+# In the folder of an execution.
+LIBRARY, FUNCTIONS, CALLS, SYMBOLS, FLOWS = "plugin", "functions", "calls", "symbols", "flows"
 _SHARED = ("count.c", "stopwatch.h", "trace.h")  # of instruments/scope: what counts
 _PROGRESS = "progress"
 
@@ -33,6 +34,7 @@ def options(folder: Path, parameters: Sequence[str]) -> list[str]:
     """QEMU's options that load the plugin, which is linked in `folder`."""
     # With a slash: otherwise the loader searches its own folders for the library.
     files = [f"calls={folder / CALLS}", f"functions={folder / FUNCTIONS}"]
+    files += [f"symbols={folder / SYMBOLS}", f"flows={folder / FLOWS}"]
     files += [f"progress={folder / _PROGRESS}"]
     return ["-plugin", ",".join([f"./{folder / LIBRARY}", *parameters, *files])]
 

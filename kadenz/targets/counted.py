@@ -149,7 +149,8 @@ def _started(really: Program, start: Start) -> Process:
     with contextlib.ExitStack() as opened:
         if processor is not None:
             opened.callback(processor.let_go)
-        output = opened.enter_context((start.folder / start.output).open("wb"))
+        # Appended to: QEMU may write what a firmware prints to the same file in two ways.
+        output = opened.enter_context((start.folder / start.output).open("ab"))
         errors = output
         if start.errors != start.output:
             errors = opened.enter_context((start.folder / start.errors).open("wb"))

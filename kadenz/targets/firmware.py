@@ -13,14 +13,25 @@ from kadenz.elf import Elf
 from kadenz.errors import TargetFailed
 from kadenz.targets import calls_plugin
 from kadenz.targets.calls import Calls
-from kadenz.targets.calls_plugin import CALLS, FUNCTIONS, LIBRARY, CallsProgress
-from kadenz.targets.flows import Flow, read_flows, symbols
+from kadenz.targets.calls_plugin import (
+    CALLS,
+    FLOWS,
+    FUNCTIONS,
+    LIBRARY,
+    SYMBOLS,
+    CallsProgress,
+)
+from kadenz.targets.flows import Flow, read_flows, symbols, symbols_text
 from kadenz.targets.qemu import QemuTarget
 
-_TEXT, _SERIAL, _SYMBOLS, _FLOWS = "text", "serial", "symbols", "flows"
+_TEXT, _SERIAL = "text", "serial"
 _NS = 1_000_000_000
 # Nothing of this machine: neither its time of day nor its random numbers.
 _SETTLED = ("-rtc", "base=2026-01-01T00:00:00,clock=vm", "-seed", "7")
+# What it prints by semihosting is on the console beside what its UART says. The plugin ends it
+# before a call that would reach a file or a program.
+_CONSOLE = "console"
+_PRINTS = ("-semihosting-config", f"enable=on,target=native,chardev={_CONSOLE}")
 # Calls of semihosting that QEMU answers from this machine (instruments/calls/processor.c).
 _ASKED = {0x0D: "SYS_TMPNAM", 0x10: "SYS_CLOCK", 0x11: "SYS_TIME", 0x30: "SYS_ELAPSED"}
 
@@ -54,11 +65,13 @@ class Ended:
     status: int | None
     messages: str
     calls: Calls
-    flows: Sequence[Flow] = ()  # none of a simulated core, or if the emulator died
+    flows: Sequence[Flow] = ()  # none if the emulator died
 
 
 class FirmwareTarget(CallsProgress, QemuTarget):
     """One boot of a firmware in QEMU."""
+
+    _standard_output = _SERIAL  # where semihosting's `:tt` is
 
     def __init__(self, tier: EmulatedTier, elf: Elf, watching: Watching) -> None:
         """Builds the plugin. Raises the errors of `scope_plugin.build`."""
@@ -69,8 +82,7 @@ class FirmwareTarget(CallsProgress, QemuTarget):
     def boot(self) -> None:
         """Starts the firmware with the plugin."""
         (self._folder / FUNCTIONS).write_text(self._watching.places())
-        known = "".join(f"{address:x} {size:x}\n" for address, size in symbols(self._elf))
-        (self._folder / _SYMBOLS).write_text(known)
+        (self._folder / SYMBOLS).write_text(symbols_text(symbols(self._elf)))
         if self._watching.until_text:
             (self._folder / _TEXT).write_text(self._watching.until_text)
         self._start()
@@ -85,7 +97,7 @@ class FirmwareTarget(CallsProgress, QemuTarget):
         messages = self._end()
         try:
             calls = Calls(self._folder / CALLS)
-            flows = read_flows(self._folder / _FLOWS) if calls.end is not None else []
+            flows = read_flows(self._folder / FLOWS) if calls.end is not None else []
         except TargetFailed as error:
             error.detail = messages
             raise
@@ -102,15 +114,21 @@ class FirmwareTarget(CallsProgress, QemuTarget):
     def _counted(self) -> list[str]:
         return [*super()._counted(), *_SETTLED]
 
+    def _console(self, folder: Path) -> list[str]:
+        device = f"file,id={_CONSOLE},mux=on,append=on,path={folder / _SERIAL}"
+        return ["-chardev", device, "-serial", f"chardev:{_CONSOLE}"]
+
+    def _semihosting(self) -> tuple[str, ...]:
+        return _PRINTS
+
     def _placed(self, folder: Path) -> list[str]:
         parameters = self._watching.parameters()
-        parameters += [f"symbols={folder / _SYMBOLS}", f"flows={folder / _FLOWS}"]
         if self._watching.until_text:
             parameters += [f"console={folder / _SERIAL}", f"text={folder / _TEXT}"]
         return calls_plugin.options(folder, parameters)
 
     def _inputs(self) -> dict[str, Path | None]:
-        inputs = {**super()._inputs(), LIBRARY: self._library, FUNCTIONS: None, _SYMBOLS: None}
+        inputs = {**super()._inputs(), LIBRARY: self._library, FUNCTIONS: None, SYMBOLS: None}
         if self._watching.until_text:
             inputs[_TEXT] = None
         del inputs["plan"]

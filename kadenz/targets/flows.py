@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file of flows that the plugin instruments/calls writes: where the instructions went."""
+"""The file of flows that instruments/calls writes: where the instructions, or cycles, went."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from kadenz.elf import Elf
+from kadenz.elf import Elf, Library
 from kadenz.errors import TargetFailed
 
 # instruments/calls/flows.h
@@ -20,7 +20,8 @@ _HEAD, _PATH, _VIEW, _PART, _END = range(5)
 _ALL = (1 << 64) - 1
 ALL = -1  # as a sample: the sum of all
 
-Below = tuple[int, ...]  # lines of `symbols`, the outermost first; -1: no function of the image
+# Places in the list of symbols, the outermost first; -1: no function of the image.
+Below = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,25 @@ class Flow:
         return sum(count for count, _ in self.parts.values())
 
 
-def symbols(elf: Elf) -> list[tuple[int, int]]:
-    """Address and bytes of each function of an image, by address: one line of the plugin's file
-    for each."""
-    return sorted({start: size for start, size, _ in elf.functions}.items())
+@dataclass(frozen=True)
+class Symbol:
+    """A function of the image, or of a library of a program."""
+
+    address: int
+    size: int
+    name: str
+    library: str = ""  # its path; "": the image itself
+
+
+def symbols(elf: Elf | Library, library: str = "") -> list[Symbol]:
+    """The functions of an image, by address, each address once."""
+    known = {start: Symbol(start, size, name, library) for start, size, name in elf.functions}
+    return [known[start] for start in sorted(known)]
+
+
+def symbols_text(known: Sequence[Symbol]) -> str:
+    """The file of symbols of a firmware, a line each."""
+    return "".join(f"{each.address:x} {each.size:x}\n" for each in known)
 
 
 def read_flows(file: Path) -> list[Flow]:

@@ -12,7 +12,15 @@ from kadenz.config.manifest import EmulatorEntry
 from kadenz.errors import TargetFailed
 from kadenz.targets import calls_plugin
 from kadenz.targets.calls import Calls
-from kadenz.targets.calls_plugin import CALLS, FUNCTIONS, LIBRARY, CallsProgress
+from kadenz.targets.calls_plugin import (
+    CALLS,
+    FLOWS,
+    FUNCTIONS,
+    LIBRARY,
+    SYMBOLS,
+    CallsProgress,
+)
+from kadenz.targets.flows import Flow, Symbol, read_flows
 from kadenz.targets.guest import GuestTarget
 from kadenz.targets.guest_kernel import GuestKernel
 from kadenz.targets.launched import ProgramEnd, launch_plan, launcher, program_end
@@ -34,6 +42,7 @@ class Counting:
     entry: int
     limit_s: float
     settings: Sequence[tuple[str, str]] = field(default_factory=tuple)
+    symbols: Sequence[Symbol] = ()  # of the program and its libraries
 
     @property
     def parameters(self) -> list[str]:
@@ -47,6 +56,13 @@ class Counting:
         for address, size, end, library in self.functions:
             lines.append(f"{address:x} {size:x} {end:x} {library or '-'}")
         return "".join(f"{line}\n" for line in lines)
+
+    @property
+    def symbols_text(self) -> str:
+        """The file of symbols, each with its object."""
+        return "".join(
+            f"{each.address:x} {each.size:x} {each.library or '-'}\n" for each in self.symbols
+        )
 
     @property
     def plan(self) -> str:
@@ -72,18 +88,20 @@ class ProgramTarget(CallsProgress, GuestTarget):
     def boot(self) -> None:
         """Boots the guest, which starts the program."""
         (self._folder / FUNCTIONS).write_text(self._counting.text)
+        (self._folder / SYMBOLS).write_text(self._counting.symbols_text)
         self.open(self._counting.plan)
 
-    def end(self, stream: bytes) -> tuple[Calls, ProgramEnd | None]:
+    def end(self, stream: bytes) -> tuple[Calls, Sequence[Flow], ProgramEnd | None]:
         """Waits for the end of the guest. `stream` is what came from it. Its folder stays until
-        `close`. The second one is None if the guest did not come to the program's end."""
+        `close`. The end is None if the guest did not come to the program's end."""
         messages = self._end()
         try:
             calls = Calls(self._folder / CALLS)
+            flows = read_flows(self._folder / FLOWS) if calls.end is not None else []
         except TargetFailed as error:
             error.detail = messages or self._last_lines()
             raise
-        return calls, program_end(stream)
+        return calls, flows, program_end(stream)
 
     def last_lines(self) -> str:
         """The last lines of the guest's console."""
@@ -103,4 +121,5 @@ class ProgramTarget(CallsProgress, GuestTarget):
         return [*command, *calls_plugin.options(folder, self._counting.parameters)]
 
     def _inputs(self) -> dict[str, Path | None]:
-        return {**super()._inputs(), LIBRARY: self._library, FUNCTIONS: None}
+        inputs = super()._inputs()
+        return {**inputs, LIBRARY: self._library, FUNCTIONS: None, SYMBOLS: None}

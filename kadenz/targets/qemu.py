@@ -14,6 +14,7 @@ from pathlib import Path
 
 from kadenz.config.board import EmulatedTier
 from kadenz.elf import Elf
+from kadenz.errors import ConfigError
 from kadenz.targets.base import plan_page
 from kadenz.targets.qemu_process import QemuProcess, counted_instructions
 from kadenz.targets.seen import Seen, looks_of, seen
@@ -35,7 +36,14 @@ class QemuTarget(QemuProcess):
         self._elf = elf
 
     def open(self, plan: str) -> None:
-        """Boots the image with the plan in its page."""
+        """Boots the image with the plan in its page. ConfigError for a board without one."""
+        if not self._tier.plan_address:
+            raise ConfigError(
+                "[tier.emulated] of this board has no `plan_address`: no image of the suite runs "
+                "on it",
+                remedy="Name the address of `kdz_plan_page` in its board.toml. A firmware without "
+                "the suite needs none: `kadenz count`",
+            )
         (self._folder / "plan").write_bytes(plan_page(plan, self._tier.plan_bytes))
         self._start()
 
@@ -70,9 +78,13 @@ class QemuTarget(QemuProcess):
             return [*command, *tier.arguments]
         command += _with_whole_paths(tier.arguments)[0]
         command += ["-serial", "null"] * tier.serial
-        command += ["-serial", f"file:{folder / 'serial'}"]
+        command += self._console(folder)
         command += self._monitor(folder)
         return [*command, "-kernel", str(folder / _IMAGE), *self._placed(folder)]
+
+    def _console(self, folder: Path) -> list[str]:
+        """Options that keep what the target prints."""
+        return ["-serial", f"file:{folder / 'serial'}"]
 
     def _placed(self, folder: Path) -> list[str]:
         """Options that put more than the image into memory: the plan."""
@@ -84,7 +96,10 @@ class QemuTarget(QemuProcess):
         return counted_instructions(self._tier.icount_shift)
 
     def _confined(self) -> list[str]:
-        return [*super()._confined(), *_ENDS_ITSELF]
+        return [*super()._confined(), *self._semihosting()]
+
+    def _semihosting(self) -> tuple[str, ...]:
+        return _ENDS_ITSELF
 
     def _inputs(self) -> dict[str, Path | None]:
         return {_IMAGE: self._elf.path, "plan": None}

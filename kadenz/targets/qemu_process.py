@@ -47,6 +47,8 @@ _BETWEEN_LOOKS_S = 0.005
 class QemuProcess(CountedProcess):
     """Base of all targets in QEMU. A subclass provides the command line and its files."""
 
+    _standard_output = "words"  # a file in its folder
+
     def __init__(self, qemu: str) -> None:
         self._name = qemu
         self._qemu = tools.require(qemu)
@@ -66,7 +68,7 @@ class QemuProcess(CountedProcess):
             arguments=[*_UNAFFECTED, *self._confined(), *self._command(Path())[1:]],
             folder=self._folder,
             inputs=self._inputs(),
-            output="words",
+            output=self._standard_output,
             errors="words",
             reads=self._reads(),
             one_processor=True,

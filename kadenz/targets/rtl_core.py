@@ -38,8 +38,9 @@ _MAKE = "CXX=g++ LINK=g++ OPT_FAST=-O2 OPT_SLOW=-O1 CFG_CXXFLAGS_PCH_I=-include"
 _QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "--quiet")
 _LINES = 60  # of the compiler
 _CALLS = (
-    *("flows.h", "open_calls.h", "processor.h", "machine_mode.c", "machine_mode.h"),
-    *("rows.c", "rows.h", "strand.c", "strand.h", "strands.c", "strands.h"),
+    *("flows.c", "flows.h", "memory.h", "open_calls.h", "processor.h", "table.c", "table.h"),
+    *("machine_mode.c", "machine_mode.h", "rows.c", "rows.h", "strand.c", "strand.h"),
+    *("strands.c", "strands.h", "symbols.c", "symbols.h"),
 )
 # Becomes the compiler, beside a process that ends it and all that it started when the lab dies: the
 # pipe on its input breaks then.

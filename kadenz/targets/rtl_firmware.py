@@ -20,6 +20,7 @@ from kadenz.targets import rtl_core
 from kadenz.targets.calls import ROW, Calls
 from kadenz.targets.counted import SELF_END_S, CountedProcess, Process, Start, times_of
 from kadenz.targets.firmware import Ended, Watching
+from kadenz.targets.flows import read_flows, symbols, symbols_text
 from kadenz.targets.processor import ThreadTimes
 from kadenz.targets.rtl import check_map, machine_arguments
 from kadenz.targets.scratch import new_folder, read_growing
@@ -27,6 +28,7 @@ from kadenz.values import program
 from kadenz.values.program import Program
 
 _IMAGE, _FUNCTIONS, _TEXT, _CALLS = "image", "functions", "text", "calls"
+_SYMBOLS, _FLOWS = "symbols", "flows"
 _CONSOLE, _MESSAGES = "console", "words"
 
 
@@ -67,8 +69,9 @@ class RtlFirmwareTarget(CountedProcess):
 
     def boot(self) -> None:
         """Starts the core with the firmware."""
-        inputs: dict[str, Path | None] = {_IMAGE: self._elf.path, _FUNCTIONS: None}
+        inputs: dict[str, Path | None] = {_IMAGE: self._elf.path, _FUNCTIONS: None, _SYMBOLS: None}
         (self._folder / _FUNCTIONS).write_text(self._watching.places())
+        (self._folder / _SYMBOLS).write_text(symbols_text(symbols(self._elf)))
         if self._watching.until_text:
             inputs[_TEXT] = None
             (self._folder / _TEXT).write_text(self._watching.until_text)
@@ -121,7 +124,9 @@ class RtlFirmwareTarget(CountedProcess):
         status = self._by_itself.poll() if self._by_itself is not None else None
         messages = self._messages(status)
         try:
-            return Ended(status, messages, Calls(self._folder / _CALLS))
+            calls = Calls(self._folder / _CALLS)
+            flows = read_flows(self._folder / _FLOWS) if calls.end is not None else []
+            return Ended(status, messages, calls, flows)
         except TargetFailed as error:
             error.detail = messages
             raise
@@ -154,6 +159,7 @@ class RtlFirmwareTarget(CountedProcess):
 
     def _files(self) -> list[str]:
         arguments = ["--elf", _IMAGE, "--calls", _CALLS, "--functions", _FUNCTIONS]
+        arguments += ["--symbols", _SYMBOLS, "--flows", _FLOWS]
         return [*arguments, *(("--text", _TEXT) if self._watching.until_text else ())]
 
     def _messages(self, status: int | None) -> str:

@@ -20,7 +20,18 @@ from kadenz.store import read_run
 from kadenz.store.profiles import read_profiles
 from kadenz.targets.flows import read_flows
 
-from .firmware import ARM, HERE, RISCV, Machine, assemble, counted, functions, samples
+from .firmware import (
+    ARM,
+    HERE,
+    IBEX,
+    RISCV,
+    VEXRISCV,
+    Machine,
+    assemble,
+    counted,
+    functions,
+    samples,
+)
 
 pytestmark = pytest.mark.counted
 
@@ -31,6 +42,8 @@ BY_HAND = {
 }
 PLANTED = 7
 both = pytest.mark.parametrize("machine", [ARM, RISCV], ids=["m4", "riscv"])
+cores = pytest.mark.parametrize("machine", [IBEX, VEXRISCV], ids=["ibex", "vexriscv"])
+STACK = {"ibex@rtl": "STACK=0x80001000", "vexriscv@rtl": "STACK=0x40041000"}
 
 
 def profiles(run: str) -> Mapping[str, Profile]:
@@ -128,6 +141,41 @@ def test_seven_instructions_in_a_callee_are_named(machine: Machine, tmp_path: Pa
     answer = runner.invoke(cli, ["compare", *sides, "--explain", "--json"], standalone_mode=False)
     (lane,) = json.loads(answer.stdout)["explained"]
     assert [(row["name"], row["change"]) for row in lane["functions"]] == [("clamp", PLANTED)]
+
+
+@cores
+def test_on_a_core_the_functions_of_a_call_have_their_own_cycles(
+    machine: Machine, tmp_path: Path
+) -> None:
+    """All calls of the same cycles but the first ones, where a cache fetches lines."""
+    elf = assemble(machine, tmp_path, "gate", [STACK[machine.board]])
+    run = counted(elf, machine, *functions("gate", "clamp"))[""]["run"]
+    profile = profiles(run)["gate"]
+    assert profile.unit == "cycle"
+    values = samples(run, "gate")["call"]
+    typical, total = stacks(profile), stacks(profile, "all")
+    assert set(typical) == {("gate",), ("gate", "scale"), ("gate", "clamp")}
+    assert sum(cycles for cycles, _ in typical.values()) == sorted(values)[2]
+    assert sum(cycles for cycles, _ in total.values()) == sum(values)
+    assert [calls for _, calls in total.values()] == [5, 5, 5]
+    assert total["gate", "clamp"][0] == sum(samples(run, "clamp")["call"])
+
+
+@cores
+def test_on_a_core_cycles_in_a_callee_are_named(machine: Machine, tmp_path: Path) -> None:
+    sides = []
+    for name, more in (("before", 0), ("after", PLANTED)):
+        (tmp_path / name).mkdir()
+        defines = [STACK[machine.board], f"MORE={more}"]
+        elf = assemble(machine, tmp_path / name, "gate", defines)
+        sides.append(counted(elf, machine, *functions("gate"))[""]["run"])
+    before, after = (sorted(samples(run, "gate")["call"])[2] for run in sides)
+    answer = CliRunner().invoke(cli, ["compare", *sides, "--explain"], standalone_mode=False)
+    text = " ".join(answer.output.split())
+    more = after - before
+    assert f"count/gate, call: {before} → {after} (+{more} cycles) +{more} clamp" in text
+    if machine is IBEX:  # a `nop` is one cycle
+        assert more == PLANTED
 
 
 def test_the_report_draws_where_the_instructions_go(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ from click.testing import CliRunner, Result
 
 from kadenz.cli import cli
 from kadenz.config import inventory
-from kadenz.errors import KadenzError, TargetFailed, UsageError
+from kadenz.errors import EXIT_REGRESSION, KadenzError, TargetFailed, UsageError
 from kadenz.store import read_run
 from tests.guest.conftest import machine
 
 from .firmware import HERE, functions, samples
+from .test_profiles import profiles, stacks
 
 pytestmark = pytest.mark.counted
 
@@ -31,12 +32,13 @@ SIX_RETURNS = {"x86_64": "six+0x5", "aarch64": "six+0x14", "riscv64": "six+0xa"}
 isas = pytest.mark.parametrize("isa", DOWN)
 
 
-def compiled(isa: str, folder: Path, *options: str) -> Path:
+def compiled(
+    isa: str, folder: Path, *options: str, source: Path = HERE / "programs" / "program.c"
+) -> Path:
     """The program, for an instruction set; skips without its kernel, emulator or compiler."""
     machine(f"linux/{isa}@guest")
     compiler = inventory.compiler(isa, isa)
     file = folder / "program"
-    source = HERE / "programs" / "program.c"
     command = [compiler, "-O1", "-pthread", *options, str(source), "-o", str(file)]
     subprocess.run(command, check=True)
     return file
@@ -99,6 +101,7 @@ def test_calls_have_the_instructions_counted_by_hand(isa: str, tmp_path: Path) -
     assert {name: lanes[name]["call"] for name in by_hand} == by_hand
     _check_kernel(rows, lanes)
     _check_others(rows, lanes)
+    _check_flows(run, isa)
     run_warnings = {warning.code for warning in read_run(Path(run)).manifest.warnings}
     assert run_warnings == {"other-processes", "calls-without-return"}
 
@@ -119,6 +122,20 @@ def _check_kernel(rows: dict[str, Any], lanes: dict[str, dict[str, list[int]]]) 
     assert first == rows["touches"]["system_calls"][0]["kernel"] + 4
     (handled,) = lanes["raises"]["call:signals"]
     assert handled > 2 and lanes["handler"]["call:signals"] == [0]
+
+
+def _check_flows(run: str, isa: str) -> None:
+    """Of the program's instructions, a handler's and the kernel's apart."""
+    named = profiles(run)
+    assert stacks(named["tail"]) == {("tail",): (2, 1), ("tail", "six"): (6, 1)}
+    assert stacks(named["six"], "all") == {("six",): (12, 2)}
+    assert stacks(named["raises"]) == {("raises",): (4, 1)}
+    assert stacks(named["touches"], "slowest") == {("touches",): (TOUCHES[isa], 1)}
+    path = tuple(["down"] * 3)
+    assert stacks(named["down"], "slowest")[path][1] == 1
+    assert {entry.part for entry in named["tail"].functions} == {"program"}
+    span = f"six..{SIX_RETURNS[isa]}"
+    assert stacks(named[span]) == {(span, "six"): (5, 0)}
 
 
 def _check_others(rows: dict[str, Any], lanes: dict[str, dict[str, list[int]]]) -> None:
@@ -148,6 +165,39 @@ def test_two_counts_have_the_same_bytes_wherever_the_program_is(tmp_path: Path) 
         runs.append(rows[""]["run"])
     first, second = map(digests, runs)
     assert first == second and len(first) >= 5 * 5
+    _check_library(runs[0])
+
+
+def _check_library(run: str) -> None:
+    """A function of a library has its own callees, and those of the program that it calls."""
+    paths = stacks(profiles(run)["libc.so.6:qsort"])
+    (sample,) = samples(run, "libc.so.6:qsort")["call"]
+    assert sum(count for count, _ in paths.values()) == sample
+    (compare,) = (path for path in paths if path[-1] == "compare")
+    assert paths[compare][1] > 50
+    parts = {entry.name: entry.part for entry in profiles(run)["libc.so.6:qsort"].functions}
+    assert parts["compare"] == "program"
+    assert "libc.so.6" in parts.values()
+
+
+def test_seven_instructions_in_a_callee_are_named(tmp_path: Path) -> None:
+    """`six` of the program has 7 more, and `tail` jumps to it."""
+    text = (HERE / "programs" / "program.c").read_text()
+    before = "six: nop; nop"
+    assert text.count(before) == 3
+    sides = []
+    for name, planted in (("before", 0), ("now", 7)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "program.c").write_text(text.replace(before, "six: " + "nop; " * (planted + 2)))
+        file = compiled("x86_64", folder, "-static", source=folder / "program.c")
+        sides.append(counted(file, "tail")[""]["run"])
+    gate = ["gate", sides[1], "--against", sides[0], "--max-worse", "1%"]
+    red = CliRunner().invoke(cli, gate, standalone_mode=False)
+    assert red.return_value == EXIT_REGRESSION
+    answer = CliRunner().invoke(cli, ["compare", *sides, "--explain"], standalone_mode=False)
+    text = " ".join(answer.output.split())
+    assert "count/tail, call: 8 → 15 (+7 instructions) +7 six program" in text
 
 
 def test_a_stripped_program_gets_its_inputs_and_has_to_write_what_is_expected(
@@ -201,7 +251,10 @@ def test_a_kernel_of_the_users_is_booted_by_its_file(tmp_path: Path) -> None:
     cached = machine("linux-rt/x86_64@guest").guest.kernel
     file = compiled("x86_64", tmp_path, "-static")
     kernel = shutil.copy(cached.image, tmp_path / "mine")
-    answer = count(file, *functions("six"), "--guest", f"kernel={kernel}", "--json")
+    timed = tmp_path / "timed.txt"  # the function by the output of a runner
+    timed.write_text("test/test_program.c:12:six:PASS\ntest/test_program.c:19:lost:PASS\n")
+    answer = count(file, "--functions-from", str(timed), "--guest", f"kernel={kernel}", "--json")
+    assert "output of Unity: 1 of 2 names are functions" in answer.stderr
     run = json.loads(answer.stdout)["run"]
     assert samples(run, "six")["call"] == [6, 6]
     manifest = read_run(Path(run)).manifest

@@ -59,6 +59,17 @@ test maths::lost ... ok
 
 test result: ok. 1 passed; 0 failed; 0 ignored; 1 measured; 0 filtered out
 """,
+    "pytest-benchmark": """
+------------------------ benchmark: 2 tests -----------------------
+Name (time in ns)         Min                 Max            Mean
+-------------------------------------------------------------------
+test_gate[8]         201.2002 (1.0)      904.7 (1.12)    300.7 (1.0)
+test_lost            444.9001 (2.21)     939.6 (1.0)     512.6 (2.1)
+-------------------------------------------------------------------
+
+Legend:
+  Outliers: 1 Standard Deviation from Mean
+""",
     "Unity": """
 test/test_maths.c:12:gate:PASS
 test/test_maths.c:19:lost:FAIL: Expected 3 Was 4
@@ -73,7 +84,21 @@ SYMBOLS = {
     "Google Benchmark": "_Z4gatei",  # gate(int)
     "Criterion": "gate",
     "Rust's test": "_ZN4user5maths4gate17h0123456789abcdefE",
+    "pytest-benchmark": "gate",
     "Unity": "gate",
+}
+# What each runner printed for benchmarks of ours: outputs/README.md.
+PRINTED = {
+    "google-benchmark": [
+        *("BM_parse", "BM_checksum", "BM_sum<int>", "parse renamed", "Ring/push"),
+        "BM_parse_again",
+    ],
+    "criterion": [
+        *("parse_numbers", "a name that is longer than the column"),
+        *("sums/checksum/8", "sums/checksum/64"),
+    ],
+    "pytest-benchmark": ["test_short", "test_checksum", "test_parse_numbers"],
+    "rust-bench": ["bench_parse", "sums::bench_checksum"],
 }
 
 
@@ -104,6 +129,37 @@ def test_the_names_of_a_runner_are_counted_and_the_others_said(runner: str, tmp_
     assert row[:5] == [SYMBOLS[runner], "5", "9", "9", "9"]
     assert f"output of {runner}: 1 of 2 names are functions" in answer.stderr
     assert "lost: no function has this name" in answer.stderr
+
+
+@pytest.mark.parametrize("runner", PRINTED)
+def test_names_are_those_that_the_runner_printed(runner: str) -> None:
+    names = read_names(HERE / "outputs" / f"{runner}.txt")
+    assert [timed.name for timed in names.timed] == PRINTED[runner]
+
+
+@pytest.mark.parametrize(
+    ("runner", "symbol"),
+    [
+        ("google-benchmark", "_ZN19Ring_push_Benchmark13BenchmarkCaseERN9benchmark5StateE"),
+        ("google-benchmark", "_Z6BM_sumIiEvRN9benchmark5StateE"),  # void BM_sum<int>(State&)
+        ("google-benchmark", "_ZL11BM_checksumRN9benchmark5StateE"),
+        ("criterion", "checksum"),
+        ("pytest-benchmark", "parse_numbers"),
+        # The closure of `sums::bench_checksum`, into which the compiler inlined the function.
+        (
+            "rust-bench",
+            "_RNvYNCNvNtCs8Qz3WbYxNEj_2nb4sums14bench_checksum0INtNtNtCsgEmfK2I1SDS_4core3ops"
+            "8function6FnOnceTQNtNtCs3mSbOeLENLV_4test5bench7BencherEE9call_onceB8_",
+        ),
+    ],
+)
+def test_a_name_stands_for_what_the_runners_macro_makes_of_it(
+    runner: str, symbol: str, tmp_path: Path
+) -> None:
+    """Symbols as the compilers made them of the benchmarks whose output this is."""
+    functions = Functions(Elf(image(tmp_path, symbol)))
+    timed, _ = functions.timed(read_names(HERE / "outputs" / f"{runner}.txt"), "stm32f4")
+    assert [function.name for function in timed] == [symbol]
 
 
 def test_a_function_of_a_generic_or_a_namespace_is_matched(tmp_path: Path) -> None:

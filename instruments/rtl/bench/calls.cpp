@@ -2,6 +2,7 @@
 #include "calls.hpp"
 
 #include "elf.hpp"
+#include "flows.h"
 #include "machine_mode.h"
 #include "processor.h"
 
@@ -80,6 +81,13 @@ Calls::Calls(const Arguments &arguments, Machine &machine) : machine_(machine)
     if (!kdz_rows_open(text(arguments, "calls").c_str())) {
         throw std::runtime_error(text(arguments, "calls") + ": cannot be written");
     }
+    if (arguments.count("flows") != 0) {
+        flows_ = text(arguments, "flows");
+        if (!kdz_symbols_read(text(arguments, "symbols").c_str())) {
+            throw std::runtime_error(text(arguments, "symbols") + ": cannot be read");
+        }
+        kdz_flows_start(code_.size());
+    }
     kdz_strands_start(code_.data(), code_.size(), follow);
 }
 
@@ -138,11 +146,8 @@ void Calls::next(std::uint32_t pc, std::uint64_t now)
     const std::uint32_t bytes = (four & 3u) == 3u ? 4 : 2;
     const std::uint32_t word = bytes == 2 ? four & 0xffffu : four;
 
-    if (following && (pc != behind_ || returned_ || kdz_processor_is_vector(pc))) {
-        const kdz_block block = {pc, 0, false};
-        kdz_strands_block(&block, false, now);
-    } else if (following && set_stack_) {
-        kdz_strands_after_stack(now);
+    if (following) {
+        follow_to(pc, now);
     }
     pc_ = pc;
     enter(pc, now);
@@ -163,12 +168,42 @@ void Calls::next(std::uint32_t pc, std::uint64_t now)
     behind_ = pc + bytes;
 }
 
+/* While calls are open. A function that is called has its begin reached by a jump, from elsewhere
+ * or with its return address behind it. */
+void Calls::follow_to(std::uint32_t pc, std::uint64_t now)
+{
+    const std::uint32_t before = symbol_;
+    symbol_ = kdz_symbols_at(pc);
+    if (pc != behind_ || returned_ || kdz_processor_is_vector(pc)) {
+        const bool begins = kdz_symbols_is_begin(symbol_, pc) && !is_entry(pc);
+        const bool called = begins && (symbol_ != before || registers.ra == behind_);
+        const kdz_block block = {pc, symbol_, called};
+        kdz_strands_block(&block, false, now);
+        return;
+    }
+    if (set_stack_) {
+        kdz_strands_after_stack(now);
+    }
+    if (following && symbol_ != before) {
+        kdz_strands_at(symbol_, now);
+    }
+}
+
+bool Calls::is_entry(std::uint32_t pc) const
+{
+    const auto at = roles_.find(pc);
+    return at != roles_.end() && std::any_of(at->second.begin(), at->second.end(),
+                                             [](const Role &role) { return role.kind == ENTRY; });
+}
+
 void Calls::enter(std::uint32_t pc, std::uint64_t now)
 {
     const auto at = roles_.find(pc);
     if (at == roles_.end()) {
         return;
     }
+    symbol_ = kdz_symbols_at(pc);
+    kdz_strands_at(symbol_, now);
     for (const Role &role : at->second) {
         if (role.kind == END) {
             kdz_strands_end_span(role.number, now);
@@ -208,6 +243,9 @@ void Calls::close(const Core &core, kdz_end otherwise)
     const std::uint32_t fault =
         kdz_riscv_fault(core.registers().mcause, core.interrupts_on() ? INTERRUPTS_ON : 0);
     kdz_strands_end();
+    if (!flows_.empty() && !kdz_flows_write(flows_.c_str())) {
+        throw std::runtime_error(flows_ + ": cannot be written");
+    }
     kdz_rows_append(KDZ_ROW_END, static_cast<std::uint32_t>(why), pc_,
                     why == KDZ_END_ITSELF ? 0 : fault, last_);
     kdz_rows_close();

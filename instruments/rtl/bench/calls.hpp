@@ -28,7 +28,8 @@ namespace kadenz
 class Calls
 {
   public:
-    /* Of the arguments calls, functions, until and text. There is one for a process. */
+    /* Of the arguments calls, functions, until, text, and symbols with flows. There is one for a
+     * process. */
     Calls(const Arguments &arguments, Machine &machine);
 
     /* In the order of a cycle: what retired, then what memory did, then whether the core slept. */
@@ -62,6 +63,8 @@ class Calls
     void read_functions(const std::string &file);
     void add(std::uint64_t address, Role role);
     void next(std::uint32_t pc, std::uint64_t now);
+    void follow_to(std::uint32_t pc, std::uint64_t now);
+    bool is_entry(std::uint32_t pc) const;
     void enter(std::uint32_t pc, std::uint64_t now);
 
     Machine &machine_;
@@ -72,6 +75,8 @@ class Calls
     std::string text_, heard_; /* the last bytes of the console */
     std::uint64_t written_ = 0;
     kdz_end why_ = KDZ_END_ITSELF;
+    std::string flows_;                 /* the file of them; empty: none are kept */
+    std::uint32_t symbol_ = 0;          /* of the last instruction */
     std::uint32_t pc_ = 0, behind_ = 0; /* of the last instruction, and behind it */
     std::uint64_t instructions_ = 0, last_ = 0, slept_ = 0;
     bool waits_ = false;    /* it was wfi */

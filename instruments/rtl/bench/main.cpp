@@ -7,7 +7,7 @@
 //         [--plan FILE@ADDRESS] [--cores N] [--timer-divider N] [--uart A] [--clint A]
 //         [--finisher A] [--locks A] [--cycle-limit N] [--silence-limit N] [--watch A --trace FILE]
 //         [--flush instructions] [--flush data] [--paths FILE [--word A]...]
-//         [--calls FILE --functions FILE [--until A] [--text FILE]]
+//         [--calls FILE --functions FILE [--until A] [--text FILE] [--symbols FILE --flows FILE]]
 //         [--arrivals FILE [--arrivals-tried FILE] [--arrival-sample N] [--arrival-step N]
 //         [--arrival-lock A] [--arrival-flag A,BYTES [--arrival-elsewhere 1]]
 //         [--arrival-second tick|request|device]

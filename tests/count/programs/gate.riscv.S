@@ -6,11 +6,15 @@
     .equ MORE, 0 /* instructions more in `clamp` */
     .endif
 
+    .ifndef STACK
+    .equ STACK, 0x80001000
+    .endif
+
     .section .text.start, "ax"
     .globl _start
     .type _start, @function
 _start:
-    li   sp, 0x80001000
+    li   sp, STACK
     li   s0, 5
 1:  jal  gate
     addi s0, s0, -1
