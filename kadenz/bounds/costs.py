@@ -47,17 +47,18 @@ class Costs:
             self._known |= zip(new, map(int, answers), strict=True)
         return [self._known[step] for step in steps]
 
-    def most(self, instruction: Instruction) -> int:
-        """Of an instruction and the longest way from it: to one that crosses a border of words, and
-        of lines, behind a line that the core had begun to fetch."""
+    def most(self, instructions: Sequence[Instruction]) -> list[int]:
+        """Of each instruction and the longest way from it: to one that crosses a border of words,
+        and of lines, behind a line that the core had begun to fetch."""
         crossing = Instruction(0x2, 4, "nop", "other", "", None, 0x13)
-        lines = _LINES_OF_JUMP if instruction.flow else 1
-        return self.of([(instruction, crossing)])[0] + lines * self.line
+        lines = [_LINES_OF_JUMP if each.flow else 1 for each in instructions]
+        cycles = self.of([(each, crossing) for each in instructions])
+        return [a + b * self.line for a, b in zip(cycles, lines, strict=True)]
 
-    def alone(self, instruction: Instruction) -> int:
-        """Of an instruction that the core goes on behind."""
-        behind = Instruction(instruction.follows, 2, "c.nop", "other", "", None, 0x1)
-        return self.of([(instruction, behind)])[0]
+    def alone(self, instructions: Sequence[Instruction]) -> list[int]:
+        """Of each instruction that the core goes on behind."""
+        behind = [Instruction(i.follows, 2, "c.nop", "other", "", None, 0x1) for i in instructions]
+        return self.of(list(zip(instructions, behind, strict=True)))
 
     @property
     def load(self) -> int:

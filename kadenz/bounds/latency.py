@@ -21,7 +21,7 @@ from kadenz.bounds.costs import Costs
 from kadenz.bounds.layout import Layout
 from kadenz.bounds.premises import Premises
 from kadenz.bounds.sections import SOFTWARE, TIMER, Refused, Section, Sections, plain
-from kadenz.bounds.unfolding import LIBRARIES, Unfolded
+from kadenz.bounds.unfolding import LIBRARIES, Node, Unfolded
 from kadenz.elf import Elf
 from kadenz.images.code import Code, Function
 
@@ -48,6 +48,7 @@ class Latencies:
         layout = Layout.of(elf, self.code, premises)
         costs = Costs(premises.model.name, layout.vectors)
         self._sections = Sections(self.code, layout, costs, premises)
+        self._unserved_by_tick: dict[bool, Sections] = {}
 
     def within(self, at_most: Mapping[str, int]) -> Latencies:
         """The bounds of the same image with other values of quantities, by name."""
@@ -55,6 +56,7 @@ class Latencies:
         quantities = {**self.premises.at_most, **at_most}
         other.premises = replace(self.premises, at_most=quantities)
         other._sections = self._sections.within(other.premises)
+        other._unserved_by_tick = {}
         return other
 
     def of(self, service: str, met: Collection[int], *, tick: bool = False) -> Bounds:
@@ -64,7 +66,10 @@ class Latencies:
         try:
             tick = tick or bool(functions & self._only_in_ticks())
             self._check(service, functions)
-            each = _Service(self._sections, self._roots(functions, self._never(service, tick=tick)))
+            never = self._never(service, tick=tick)
+            roots = self._roots(functions, never)
+            unserved = self._unserved(roots, never, tick=tick)
+            each = _Service(self._sections, roots, unserved, self._ready(service))
             request = self.request(met)
             handler = each.handler(request, tick=tick)
         except Refused as refused:
@@ -88,6 +93,17 @@ class Latencies:
         """Functions on no way of a service, as its kernel declares."""
         facts = self.premises.facts.never
         return {n.function for n in facts if any(fnmatch(service, glob) for glob in n.services)}
+
+    def _until_served(self, *, tick: bool) -> Sections:
+        if tick not in self._unserved_by_tick:
+            self._unserved_by_tick[tick] = self._sections.unserved(tick=tick)
+        return self._unserved_by_tick[tick]
+
+    def _ready(self, service: str) -> dict[str, bool]:
+        """The functions that switch while such a thread is ready, and whether only with interrupts
+        off."""
+        facts = self.premises.facts.ready
+        return {r.function: r.masked for r in facts if any(fnmatch(service, s) for s in r.services)}
 
     def request(self, met: Collection[int]) -> int:
         """Cycles from the request to the vector with interrupts on, at most."""
@@ -118,6 +134,16 @@ class Latencies:
             if not any(handler.start <= back < handler.end for back in node.context)
         }
 
+    def _unserved(
+        self, roots: Sequence[Unfolded], never: Collection[str], *, tick: bool
+    ) -> tuple[Sections, list[Unfolded]]:
+        """The same functions until an interrupt is served."""
+        sections = self._until_served(tick=tick)
+        followed = [sections.unfolded(root.begins[0].address, never) for root in roots]
+        for root in followed:
+            sections.check_root(root)
+        return sections, followed
+
     def _roots(self, functions: Collection[Function], never: Collection[str]) -> list[Unfolded]:
         """The functions of a sample that none of the others calls; the port's come first."""
         sections, roots = self._sections, []
@@ -139,8 +165,17 @@ class Latencies:
 class _Service:
     """The bounds of a service, of the functions that its threads call."""
 
-    def __init__(self, sections: Sections, roots: Sequence[Unfolded]) -> None:
-        self._sections, self._roots = sections, roots
+    def __init__(
+        self,
+        sections: Sections,
+        roots: Sequence[Unfolded],
+        unserved: tuple[Sections, Sequence[Unfolded]],
+        ready: Mapping[str, bool],
+    ) -> None:
+        """`unserved`: the same until an interrupt is served. `ready`: functions that switch while
+        the running thread or a more urgent one is ready, and whether only with interrupts off."""
+        self._sections, self._roots, self._unserved = sections, roots, unserved
+        self._ready = ready
 
     def handler(self, request: int, *, tick: bool) -> Section:
         """`request`: from the request to the vector with interrupts on."""
@@ -149,7 +184,7 @@ class _Service:
 
     def task(self, request: int, *, tick: bool) -> Section:
         """The interrupt is served behind a section, or in one in which the scheduler is locked."""
-        sections = self._sections
+        sections = self._sections.ready  # the woken thread is, and it is the most urgent one
         served = self._masked(request, tick=tick).then(
             "the interrupt", sections.exception(SOFTWARE)
         )
@@ -164,15 +199,23 @@ class _Service:
         return waits.then("the thread", sections.to_statement)
 
     def _masked(self, request: int, *, tick: bool) -> Section:
-        """The longest section with interrupts off."""
-        sections = [self._sections.through(root, lambda node: node.masked) for root in self._roots]
-        kernel = self._sections
-        if any(root.traps for root in self._roots):
-            sections.append(kernel.switching.then("the switch", kernel.behind_switch))
+        """The longest section with interrupts off, until the interrupt is served."""
+        kernel, roots = self._unserved
+        sections = [
+            kernel.through(root, lambda node: node.masked, ready=self._is_ready) for root in roots
+        ]
+        for ready in {self._is_ready(node) for root in roots for node in root.traps}:
+            switching = (kernel.ready if ready else kernel).switching
+            sections.append(switching.then("the switch", kernel.behind_switch))
         if tick:
-            timer = request + kernel.exception(TIMER) + kernel.behind_switch
+            timer = request + kernel.ready.exception(TIMER) + kernel.behind_switch
             sections.append(Section().then("the tick", timer))
         return max(sections, default=Section())
+
+    def _is_ready(self, node: Node) -> bool:
+        """Whether the thread that switches at a node, or a more urgent one, is ready."""
+        only_masked = self._ready.get(self._sections.name(node))
+        return only_masked is not None and (node.masked or not only_masked)
 
     def _locked(self, root: Unfolded, *, tick: bool) -> Section:
         """The longest section in which no thread is preempted, to the switch at its end. It is

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kadenz.bounds.machine import Place, Pointer, State, Value, outcomes, parts_of, stored
@@ -26,9 +26,9 @@ _MOST_STRAIGHT = 64  # instructions of start-up code
 class Layout:
     """Addresses: of the first trap vector, and whether each interrupt has its own; the global
     pointer; the marker of the scope; the scheduler's lock, 0 for none; the words that each thread
-    has its own value of, and those that are 0 unless an interrupt is served; the pointers that a
-    lock's end compares; the functions that switch; the first statement of the handler, and the
-    thread that it wakes."""
+    has its own value of, those that are 0 unless an interrupt is served, and those that are 0 until
+    one was; the pointers that a lock's end compares; the functions that switch; the first statement
+    of the handler, and the thread that it wakes."""
 
     vectors: int
     vectored: bool
@@ -37,6 +37,7 @@ class Layout:
     lock: int
     per_thread: tuple[int, ...]
     in_interrupts: tuple[int, ...]
+    resting: tuple[int, ...]
     pointers: tuple[tuple[int, bool], ...]  # each with whether it is the running thread's own
     switches: tuple[int, ...]
     handler: Function
@@ -71,6 +72,8 @@ class Layout:
             lock=variables[lock] if lock else 0,
             per_thread=tuple(variables[name] for name in facts.per_thread),
             in_interrupts=tuple(variables[name] for name in facts.in_interrupts),
+            # Of another version of the kernel, which lacks one, less is known.
+            resting=tuple(variables[name] for name in facts.resting if counts[name] == 1),
             pointers=tuple((variables[name], name == kernel.current_thread) for name in pointers),
             switches=tuple(addresses[name] for name in facts.switches),
             handler=parts["handle"],
@@ -87,10 +90,13 @@ class Layout:
         interrupt = cause >> 31
         return self.vectors + (4 * (cause & 0xFF) if interrupt and self.vectored else 0)
 
-    def entry_state(self, *, locked: bool = False, kept: int | None = 0) -> State:
-        """On entry to a service. `kept`: the value of the words that each thread has."""
+    def entry_state(
+        self, *, locked: bool = False, kept: int | None = 0, resting: Collection[int] = ()
+    ) -> State:
+        """On entry to a service. `kept`: the value of the words that each thread has. `resting`:
+        words that are 0."""
         memory: dict[int | Place, Value] = dict.fromkeys(self.per_thread, kept)
-        memory |= dict.fromkeys(self.in_interrupts, 0)
+        memory |= dict.fromkeys((*self.in_interrupts, *resting), 0)
         memory |= {pointer.word: pointer for pointer in self.owes}
         return State.at_entry(self.global_pointer, memory | {self.lock: int(locked)})
 

@@ -12,9 +12,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from scipy.optimize import LinearConstraint
 
 N = TypeVar("N", bound=Hashable)
 
@@ -46,6 +49,15 @@ class Shared(Generic[N]):
 
 
 @dataclass(frozen=True)
+class Limit(Generic[N]):
+    """What uses of some edges amount to, at most so much for each use of one of the entries."""
+
+    amounts: Mapping[tuple[N, N], int]
+    most: int
+    entries: Collection[tuple[N, N]]
+
+
+@dataclass(frozen=True)
 class Loop(Generic[N]):
     """A loop: the node where it is entered, and all its nodes."""
 
@@ -59,48 +71,40 @@ def longest(
     end: N,
     rounds: Callable[[Loop[N]], int | None],
     shared: Sequence[Shared[N]] = (),
+    limits: Sequence[Limit[N]] = (),
 ) -> Longest[N] | None:
     """The longest way from `start` to `end` over edges with costs of 0 or more; None if there is
     none. `rounds` gives how often the first node of a loop is executed for an entry. `shared`:
-    costs besides those of the edges.
+    costs besides those of the edges. `limits`: what a way keeps besides.
 
     Raises Unbounded for a loop without such a number, and for one with several entries.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import coo_array
+    from scipy.optimize import Bounds, milp
 
     edges = _between(costs, start, end)
     if not edges:
         return None
-    nodes = {node: row for row, node in enumerate(dict.fromkeys(n for e in edges for n in e))}
-    entries: list[tuple[int, int, int]] = []  # row, column, coefficient
-    low, high = [0.0] * len(nodes), [0.0] * len(nodes)
-    low[nodes[start]] = high[nodes[start]] = -1
-    low[nodes[end]] = high[nodes[end]] = 1
-    for column, (origin, target) in enumerate(edges):
-        entries += [(nodes[target], column, 1), (nodes[origin], column, -1)]
+    columns = {edge: column for column, edge in enumerate(edges)}
+    rows = _Rows(columns)
+    rows.flow(start, end)
     for loop in loops(edges):
         most = rounds(loop)
         if most is None:
             raise Unbounded(loop.header, "a loop has no bound")
-        for column, (origin, target) in enumerate(edges):
-            if target == loop.header:
-                entries.append((len(low), column, 1 if origin in loop.nodes else -(most - 1)))
-        low.append(-np.inf)
-        high.append(0)
-    columns_of = {edge: column for column, edge in enumerate(edges)}
+        rows.at_most_0(
+            (edge, 1 if edge[0] in loop.nodes else -(most - 1))
+            for edge in edges
+            if edge[1] == loop.header
+        )
     for column, each in enumerate(shared, len(edges)):  # as often as its edges at most
-        entries.append((len(low), column, 1))
-        entries += [(len(low), columns_of[edge], -1) for edge in each.edges if edge in columns_of]
-        low.append(-np.inf)
-        high.append(0)
+        rows.at_most_0(((edge, -1) for edge in each.edges), column)
+    for limit in limits:
+        amounts = [*limit.amounts.items(), *((edge, -limit.most) for edge in limit.entries)]
+        rows.at_most_0(amounts)
     count = len(edges) + len(shared)
-    rows, columns, values = np.array(entries).T
     answer = milp(
         -np.array([*(costs[edge] for edge in edges), *(each.cost for each in shared)], float),
-        constraints=LinearConstraint(
-            coo_array((values, (rows, columns)), (len(low), count)).tocsc(), low, high
-        ),
+        constraints=rows.constraint(count),
         integrality=np.ones(count, int),
         bounds=Bounds(0, np.array([*(np.inf for _ in edges), *(each.most for each in shared)])),
     )
@@ -113,6 +117,45 @@ def longest(
     )
     cost = sum(costs[edge] * count for edge, count in used.items()) + common
     return Longest(cost, used, common)
+
+
+class _Rows(Generic[N]):
+    """Constraints of the programme. A column is an edge, or a shared cost."""
+
+    def __init__(self, columns: Mapping[tuple[N, N], int]) -> None:
+        self._columns = columns
+        self._entries: list[tuple[int, int, int]] = []  # row, column, coefficient
+        self._low: list[float] = []
+        self._high: list[float] = []
+
+    def flow(self, start: N, end: N) -> None:
+        """As many ways lead to each node as from it; one begins, and one ends."""
+        nodes = {n: row for row, n in enumerate(dict.fromkeys(n for e in self._columns for n in e))}
+        for (origin, target), column in self._columns.items():
+            self._entries += [(nodes[target], column, 1), (nodes[origin], column, -1)]
+        self._low = [float((node == end) - (node == start)) for node in nodes]
+        self._high = list(self._low)
+
+    def at_most_0(
+        self, terms: Iterable[tuple[tuple[N, N], int]], column: int | None = None
+    ) -> None:
+        """A sum over edges, of which others than the columns are on no way, and over one column."""
+        row = len(self._low)
+        known = [(self._columns[edge], factor) for edge, factor in terms if edge in self._columns]
+        self._entries += [(row, at, factor) for at, factor in known]
+        if column is not None:
+            self._entries.append((row, column, 1))
+        self._low.append(-np.inf)
+        self._high.append(0)
+
+    def constraint(self, count: int) -> LinearConstraint:
+        """Of all rows, over a number of columns."""
+        from scipy.optimize import LinearConstraint
+        from scipy.sparse import coo_array
+
+        rows, columns, values = np.array(self._entries).T
+        matrix = coo_array((values, (rows, columns)), (len(self._low), count)).tocsc()
+        return LinearConstraint(matrix, self._low, self._high)
 
 
 def loops(edges: Iterable[tuple[N, N]]) -> list[Loop[N]]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from kadenz.bounds.costs import Costs
 from kadenz.bounds.layout import Layout
 from kadenz.bounds.lines import Fetched, Lines, kept
 from kadenz.bounds.loads import Loads
-from kadenz.bounds.longest import Loop, Shared, Unbounded, longest, together
+from kadenz.bounds.longest import Limit, Loop, Shared, Unbounded, longest, loops, together
+from kadenz.bounds.machine import parts_of
 from kadenz.bounds.premises import Premises
 from kadenz.bounds.unfolding import Node, Unfolded
 from kadenz.config.kernel import ALL
@@ -27,6 +28,7 @@ _START, _END = Node((), -1, False, False), Node((), -2, False, False)
 
 _FAULTS = ("kdz_fault", "kdz_riscv_exception")  # after them nothing is measured
 _ECALL = 0x73
+_STORED = {"sb": 1, "sh": 2, "sw": 4}
 _FAR = 1 << 40  # cycles, longer than any way
 _INTERRUPTIONS = 2  # of a way with interrupts on, at most: the arrival, and a tick
 
@@ -62,23 +64,54 @@ class Sections:
     def __init__(self, code: Code, layout: Layout, costs: Costs, premises: Premises) -> None:
         self.code, self.layout = code, layout
         self._costs, self._facts, self._at_most = costs, premises.facts, premises.at_most
-        self._in_flight = premises.model.file.in_flight
+        self._premises, self._in_flight = premises, premises.model.file.in_flight
         self._lines = None if costs.cache is None else Lines(code, costs.cache)
-        # No way depends on a quantity.
+        self._after: Sections | None = None  # the same, also behind an interrupt; None: these
+        self._resting: tuple[int, ...] = ()  # words that are 0 until then
+        # No way depends on a quantity, until an interrupt is served on none that is 0.
         self._traps: dict[tuple[int, bool], Unfolded] = {}
-        self._functions: dict[tuple[int, frozenset[int]], Unfolded] = {}
+        self._functions: dict[tuple[int, frozenset[int], tuple[int, ...]], Unfolded] = {}
 
     def within(self, premises: Premises) -> Sections:
         """The ways of the same image with other quantities; what was unfolded is shared."""
         other = Sections(self.code, self.layout, self._costs, premises)
+        other._after, other._resting = self._after, self._resting
         other._traps, other._functions = self._traps, self._functions
         return other
+
+    def unserved(self, *, tick: bool) -> Sections:
+        """Until an interrupt is served: what interrupts alone leave behind is not there. `tick`:
+        a tick may have come, so that words are not known to be 0."""
+        other = self._without(self._facts.by_interrupts)
+        other._after, other._resting = self, () if tick else self.layout.resting
+        return other
+
+    @cached_property
+    def ready(self) -> Sections:
+        """Of switches in which a thread is ready that is as urgent as the running one, or more."""
+        return self._without(self._facts.search)
+
+    def _without(self, quantities: Collection[str]) -> Sections:
+        zero = dict.fromkeys(quantities, 0)
+        return self.within(replace(self._premises, at_most={**self._at_most, **zero}))
 
     # ---- code ------------------------------------------------------------------------------------
     def unfolded(self, start: int, never: Collection[str] = ()) -> Unfolded:
         """A function that a thread calls, with interrupts on. `never`: functions on no way."""
         ends = frozenset(self._starts({*_FAULTS, *never}))
-        if (start, ends) not in self._functions:
+        whole = self._followed_from(start, ends)
+        empty = self._empty_loops(whole) if self._after else set()
+        if not empty:
+            return whole
+        unfolded = self._followed_from(start, ends | empty)
+        if whole.ends and not unfolded.ends:
+            place = self.place(whole.begins[0])
+            raise Refused(f"{place}: no way to its return without a loop that has no round")
+        return unfolded
+
+    def _followed_from(self, start: int, ends: frozenset[int]) -> Unfolded:
+        key = start, ends, self._resting
+        if key not in self._functions:
             layout = self.layout
             unfolded = Unfolded(
                 self.code,
@@ -87,10 +120,20 @@ class Sections:
                 never=ends,
                 switches=layout.switches,
                 owes=layout.owes,
+                resting=self._resting,
             )
-            unfolded.follow(start, layout.entry_state(), masked=False)
-            self._functions[start, ends] = unfolded
-        return self._functions[start, ends]
+            unfolded.follow(start, layout.entry_state(resting=self._resting), masked=False)
+            self._functions[key] = unfolded
+        return self._functions[key]
+
+    def _empty_loops(self, unfolded: Unfolded) -> set[int]:
+        """Where the loops of sections begin that have no round, wherever they are called."""
+        held = [(a, b) for a, b in self._ways(unfolded) if _is_held(a) and _is_held(b)]
+        try:
+            rounds = [(loop.header.address, self._rounds(loop)) for loop in loops(held)]
+        except Unbounded:
+            return set()  # refused where a section has such a loop
+        return {at for at, most in rounds if most == 0} - {at for at, most in rounds if most != 0}
 
     def trap(self, cause: int, *, locked: bool = False) -> Unfolded:
         """What handles an exception or interrupt, by mcause. In the interrupt that arrives, a call
@@ -161,6 +204,7 @@ class Sections:
         *,
         to_switch: bool = False,
         interruptions: int = _INTERRUPTIONS,
+        ready: Callable[[Node], bool] = lambda _: False,
     ) -> Section:
         """The longest way through the nodes for which a condition holds, to the end of it.
 
@@ -168,7 +212,7 @@ class Sections:
         section are part of it. `to_switch`: the switch is the only end, and its exception is not
         part of it. While the scheduler is locked, an exception comes back to the thread. Refused
         for a way over a call that was passed. `interruptions`: how many come while interrupts are
-        on.
+        on. `ready`: whether a thread that switches at a node, or a more urgent one, is ready.
         """
         ways = self._ways(unfolded)
         switches = {node for node in unfolded.traps if holds(node) and not node.locked}
@@ -183,7 +227,8 @@ class Sections:
             leaving = [(a, b) for a, b in ways if holds(a) and not holds(b) and a not in switches]
             _end(costs, self._priced(unfolded, leaving))
         for node in switches:
-            behind = 0 if to_switch else self.switched + self.behind_switch
+            switched = (self.ready if ready(node) else self).switched
+            behind = 0 if to_switch else switched + self.behind_switch
             costs[node, _END] = self.raised + behind
         for a, b in costs:
             if a in unfolded.passed and holds(a):
@@ -239,9 +284,9 @@ class Sections:
 
     def _ending(self, unfolded: Unfolded) -> dict[Way, int]:
         """The ways that leave the ends."""
-        return {
-            (node, _END): self._costs.most(unfolded.instruction(node)) for node in unfolded.ends
-        }
+        ends = list(unfolded.ends)
+        each = self._costs.most([unfolded.instruction(node) for node in ends])
+        return {(node, _END): cycles for node, cycles in zip(ends, each, strict=True)}
 
     @cached_property
     def to_handler(self) -> int:
@@ -269,6 +314,8 @@ class Sections:
     def behind_switch(self) -> int:
         """What a thread that switched with interrupts off has left of that section, at most: of all
         functions of the port."""
+        if self._after:
+            return self._after.behind_switch
         never = {each.function for each in self._facts.never if each.services == ALL}
         port = [function.start for function in self.code.functions if function.part == "port"]
         return max((self._behind(self.unfolded(start, never)) for start in port), default=0)
@@ -296,8 +343,8 @@ class Sections:
         addresses = (a for function in functions for a in range(function.start, function.end, 2))
         known = [self.code.instruction(address) for address in addresses]
         each = [instruction for instruction in known if instruction is not None]
-        before = (self._in_flight - 1) * max(map(self._costs.alone, each), default=0)
-        return before + max(map(self._costs.most, each), default=0)
+        before = (self._in_flight - 1) * max(self._costs.alone(each), default=0)
+        return before + max(self._costs.most(each), default=0)
 
     @cached_property
     def _calls(self) -> dict[int, list[int]]:
@@ -338,7 +385,7 @@ class Sections:
         """`none`: why there is no bound where there is no way; \"\": it is 0 there."""
         costs, shared = self._with_caches(costs, interruptions)
         try:
-            way = longest(costs, _START, _END, self._rounds, shared)
+            way = longest(costs, _START, _END, self._rounds, shared, self._limits(costs))
         except Unbounded as unbounded:
             assert isinstance(unbounded.node, Node)
             raise Refused(f"{self.place(unbounded.node)}: {unbounded.why}") from None
@@ -349,9 +396,9 @@ class Sections:
         for (a, b), times in (way.edges if way else {}).items():
             if a == _START:
                 begin = self.place(b)
-                parts[self._name(b)] += costs[a, b] * times
+                parts[self.name(b)] += costs[a, b] * times
             else:
-                parts[self._name(a)] += costs[a, b] * times
+                parts[self.name(a)] += costs[a, b] * times
         if way and way.shared:
             parts["lines of code"] += way.shared
         return Section(way.cost if way else 0, begin, parts)
@@ -409,17 +456,44 @@ class Sections:
     def _rounds(self, loop: Loop[Node]) -> int | None:
         """How often a loop begins a round. An entry for the loop that calls a function is before
         the entry for all loops."""
-        function = self._name(loop.header)
-        inside = sorted({self._name(node) for node in loop.nodes} - {function})
+        function = self.name(loop.header)
+        inside = sorted({self.name(node) for node in loop.nodes} - {function})
         keys = [*(f"{function}/{name}" for name in inside), function]
         given = next((self._facts.loops[key] for key in keys if key in self._facts.loops), None)
+        return self._value(given)
+
+    def _value(self, given: str | int | None) -> int | None:
+        """Of a number, or of a quantity that may have one more: "threads+1"."""
         if not isinstance(given, str):
             return given
         name, _, more = given.partition("+")
         value = self._at_most.get(name)
         return None if value is None else value + int(more or 0)
 
-    def _name(self, node: Node) -> str:
+    def _limits(self, ways: Collection[Way]) -> list[Limit[Node]]:
+        """The bytes that functions write, in each place where they are called."""
+        most = {name: self._value(given) for name, given in self._facts.writes.items()}
+        amounts: dict[tuple[object, str], dict[Way, int]] = {}
+        entries: dict[tuple[object, str], list[Way]] = {}
+        for a, b in ways:
+            if a != _START and (name := self.name(a)) in most:
+                written = _written(self._instruction(a))
+                amounts.setdefault((a.context, name), {})[a, b] = written
+            if b != _END and (name := self.name(b)) in most and not self._is_inside(a, b):
+                entries.setdefault((b.context, name), []).append((a, b))
+        return [
+            Limit(each, bytes_, entries.get(place, []))
+            for place, each in amounts.items()
+            if (bytes_ := most[place[1]]) is not None
+        ]
+
+    def _is_inside(self, a: Node, b: Node) -> bool:
+        """Whether a way to a node comes from its own function, or from one that this called."""
+        if a == _START or a.context[: len(b.context)] != b.context:
+            return False
+        return len(a.context) > len(b.context) or self.name(a) == self.name(b)
+
+    def name(self, node: Node) -> str:
         """The name of its function, as the compiler's parts share it."""
         return plain(self.code.function_at(node.address).name)
 
@@ -432,6 +506,17 @@ class Sections:
 def plain(name: str) -> str:
     """A function's name without what the compiler appends to a part of one: ".part.0"."""
     return name.partition(".")[0]
+
+
+def _written(instruction: Instruction) -> int:
+    """The bytes that a store writes; 0 for another instruction, and for one on the stack."""
+    name, operands = parts_of(instruction)
+    on_stack = operands and operands[-1].endswith("(sp)")
+    return 0 if instruction.kind != "store" or on_stack else _STORED.get(name, 0)
+
+
+def _is_held(node: Node) -> bool:
+    return node.masked or node.locked or node.owed
 
 
 def _first(unfolded: Unfolded) -> Node:

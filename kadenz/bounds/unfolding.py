@@ -54,15 +54,18 @@ class Unfolded:
         never: Collection[int] = (),
         switches: Collection[int] = (),
         owes: Collection[Pointer] = (),
+        resting: Collection[int] = (),
     ) -> None:
         """`lock`: the address of the scheduler's lock, 0 for none. `calls`: where calls through a
         register lead, by the address of the call or of the function that calls. `never`: addresses
         to which no way leads. `switches`: where the functions that switch begin. `owes`: the
         running thread and the one that should run; while they are equal, no switch is owed. Empty:
-        a switch is never later than the lock."""
+        a switch is never later than the lock. `resting`: words that are 0 behind a switch of
+        threads, unless the scheduler is locked."""
         self._code, self._lock, self._calls = code, lock, dict(calls or {})
         self._never = frozenset(never)
         self._switches, self._owes = frozenset(switches), frozenset(owes)
+        self._resting = tuple(resting)
         self.begins: list[Node] = []
         self.states: dict[Node, State] = {}
         self.ways: dict[Node, list[Node]] = {}
@@ -135,6 +138,9 @@ class Unfolded:
         """The thread gives the processor up, and goes on later: registers, stack and the kernel's
         words for each thread are as it left them, or as a function leaves them."""
         self.traps.add(node)
+        memory = dict(state.memory)
+        memory |= dict.fromkeys(self._resting, None if node.locked else 0)
+        state = state._replace(memory=memory)
         after = node._replace(address=instruction.follows, owed=False)
         if node.address in self._switches:
             return self._return(after, state.called(), end=node)

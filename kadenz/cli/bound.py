@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,7 +12,7 @@ from kadenz.cli.option_groups import GroupedCommand
 from kadenz.cli.output import write_json
 from kadenz.cli.recording import Asked, record, recording_options
 from kadenz.errors import KadenzError
-from kadenz.lab.states import states_of
+from kadenz.lab.states import states_of, states_of_services
 
 if TYPE_CHECKING:
     from kadenz.analysis import RecordResult, RunResult
@@ -29,7 +29,8 @@ _SAMPLES = 4  # as in `kadenz worst`: the last one is tried
 @click.command(cls=GroupedCommand)
 @recording_options(
     "A simulated core; may be repeated.",
-    "A parameter, or `samples` (default 4): every cycle of the last one is tried.",
+    "A parameter, or `samples` (default 4): every cycle of the last one is tried. Of "
+    "`waiter`, `blocks` and `urgent`, the states of a service, each value by default.",
 )
 @click.option(
     "--at-most",
@@ -41,20 +42,20 @@ _SAMPLES = 4  # as in `kadenz worst`: the last one is tried
 def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     """Bound how late an interrupt can be during a SERVICE, above every arrival that was tried.
 
-    Tries every arrival, as `kadenz worst`. Then follows all ways through the code of the kernel's
-    functions that the service executed, without executing them, and adds up the longest one by the
-    core's timing model. The answer is an interval: the largest arrival that was tried, and a bound
-    above it. The run keeps both, for `kadenz budget`. Exit codes: 0, or 1 if a tried arrival
-    exceeds its bound: a premise is wrong.
+    Tries every arrival, as `kadenz worst`, in every state of the service. Then follows all ways
+    through the code of the kernel's functions that the service executed, without executing them,
+    and adds up the longest one by the core's timing model. The answer is an interval: the largest
+    arrival that was tried, and a bound above it. The run keeps both, for `kadenz budget`. Exit
+    codes: 0, or 1 if a tried arrival exceeds its bound: a premise is wrong.
 
     \b
-    kadenz bound critical/semaphore-give --set waiter=1 \\
-        --target freertos/ibex@rtl
+    kadenz bound critical/semaphore-give --target freertos/ibex@rtl
     kadenz bound critical --target freertos/ibex@rtl --at-most threads=4
     """
     from kadenz.analysis import analyse
     from kadenz.bounds.premises import Premises
     from kadenz.cli.console import console
+    from kadenz.cli.run_request import services_of
     from kadenz.cli.tables import write_table
     from kadenz.config.target_name import parse_target
     from kadenz.report.bound import as_data, table_of_bounds
@@ -68,7 +69,7 @@ def bound(at_most: Sequence[str], tick: bool, **values: Any) -> int:
     recorded = record(
         asked,
         {"scope": asked.targets},
-        defaults={"samples": [_SAMPLES]},
+        defaults={"samples": [_SAMPLES], **states_of_services(services_of(asked.work))},
         states=states_of({}),
     )
     results = [analyse(read_run(run.folder)) for run in recorded.runs]
@@ -107,6 +108,7 @@ def _bounded(
     from kadenz.bounds.latency import Latencies
     from kadenz.config.bounds import ServiceBound
     from kadenz.report.bound import Row
+    from kadenz.report.labels import point
     from kadenz.report.worst import service_of
 
     services: dict[str, list[tuple[RecordResult, Population]]] = {}
@@ -126,8 +128,8 @@ def _bounded(
             service,
             states[0][0].unit,
             sum(population.tried for _, population in states),
-            _interval(max(ends.handler.max for _, ends in states), bounds.handler),
-            _interval(max(ends.task.max for _, ends in states), bounds.task),
+            _interval({point(each): ends.handler.max for each, ends in states}, bounds.handler),
+            _interval({point(each): ends.task.max for each, ends in states}, bounds.task),
             bounds.tick,
             tuple(
                 f"{service_of(each)}: {population.coverage}"
@@ -174,9 +176,11 @@ def _lane(end: Interval) -> LaneBound:
     )
 
 
-def _interval(tried: float, bound: Section | str) -> Interval:
+def _interval(tried: Mapping[str, float], bound: Section | str) -> Interval:
+    """`tried`: the largest arrival of each state."""
     from kadenz.report.bound import Interval
 
+    worst = max(tried, key=lambda state: tried[state])
     if isinstance(bound, str):
-        return Interval(tried, None, why=bound)
-    return Interval(tried, bound.cycles, section=bound.begin, parts=bound.parts)
+        return Interval(tried[worst], None, state=worst, why=bound)
+    return Interval(tried[worst], bound.cycles, state=worst, section=bound.begin, parts=bound.parts)

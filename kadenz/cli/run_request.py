@@ -78,6 +78,12 @@ def requests_of(
     return requests
 
 
+def services_of(work: Sequence[str]) -> list[str]:
+    """The benchmarks that `work` names, by itself or by a campaign."""
+    campaigns = [campaign for campaign, _ in _campaigns(work, quick=False)]
+    return [benchmark.name for campaign in campaigns for benchmark in campaign.benchmark]
+
+
 def _by_instrument(
     campaign: Campaign, names: Sequence[TargetName]
 ) -> dict[Instrument, list[TargetName]]:

@@ -106,6 +106,15 @@ class Never(FileModel, kw_only=True, frozen=True):
     why: str
 
 
+class Ready(FileModel, kw_only=True, frozen=True):
+    """A function that switches while the running thread, or a more urgent one, is ready."""
+
+    function: str
+    masked: bool = False  # only where it switches with interrupts off
+    services: tuple[str, ...] = ALL
+    why: str
+
+
 class BoundFacts(FileModel, kw_only=True, frozen=True):
     """What `kadenz bound` cannot read from the code of a kernel."""
 
@@ -113,6 +122,15 @@ class BoundFacts(FileModel, kw_only=True, frozen=True):
     per_thread: tuple[str, ...] = ()
     # Its words that are 0 unless an interrupt is served, such as how many are nested.
     in_interrupts: tuple[str, ...] = ()
+    # Its words that are 0 where a thread calls a service, and behind a switch: what an interrupt
+    # leaves behind that came while the scheduler was locked. They are written by their names alone.
+    resting: tuple[str, ...] = ()
+    # Quantities of at_most that are 0 until an interrupt is served: what interrupts leave behind.
+    by_interrupts: tuple[str, ...] = ()
+    # Quantities of a search for the most urgent thread that is ready: 0 where the running one is,
+    # or a more urgent one: behind an interrupt, and where one of `ready` switches.
+    search: tuple[str, ...] = ()
+    ready: tuple[Ready, ...] = ()
     # Functions by which a thread gives the processor up; empty: it raises an exception. They return
     # when it goes on.
     switches: tuple[str, ...] = ()
@@ -130,6 +148,8 @@ class BoundFacts(FileModel, kw_only=True, frozen=True):
     # quantity of at_most: "threads", or "threads+1" for a loop that tests before its first round.
     # "function/other": its loop that calls another.
     loops: dict[str, int | str] = msgspec.field(default_factory=dict)
+    # function -> the bytes that it writes, each once, besides its stack: a number or a quantity.
+    writes: dict[str, int | str] = msgspec.field(default_factory=dict)
     never: tuple[Never, ...] = ()
 
 

@@ -11,10 +11,12 @@ import numpy as np
 
 from kadenz.analysis.structures.population import HANDLER, TASK
 from kadenz.analysis.units import Unit
+from kadenz.report.digits import ABSENT
 from kadenz.report.table import Cell, Table, figure, text_cell, whole
 
 _HEADS = (
-    "Service | Run | >Arrivals | >Handler tried | >bound | >ratio | >Task tried | >bound | >ratio"
+    "Service | Run | >Arrivals | Handler in | >tried | >bound | >ratio "
+    "| Task in | >tried | >bound | >ratio"
 )
 _PREMISES = (
     "A bound is for one interrupt, and a tick where it is named; for the kernel's functions that "
@@ -26,11 +28,13 @@ _PREMISES = (
 @dataclass(frozen=True)
 class Interval:
     """Ticks of the clock from the request: the largest arrival of all that were tried, and a bound;
-    None: there is none, and why. Where the section behind it begins, and the cycles of its parts.
+    None: there is none, and why. The state in which it was the largest; where the section behind
+    the bound begins, and the cycles of its parts.
     """
 
     tried: float
     bound: int | None
+    state: str = ABSENT
     why: str = ""
     section: str = ""
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -96,7 +100,12 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     ends = [
         cell
         for _, end in row.lanes
-        for cell in (figure(end.tried, row.unit), figure(end.bound, row.unit), _ratio(end))
+        for cell in (
+            text_cell(end.state),
+            figure(end.tried, row.unit),
+            figure(end.bound, row.unit),
+            _ratio(end),
+        )
     ]
     return text_cell(row.service), text_cell(row.label), whole(row.arrivals), *ends
 
@@ -106,20 +115,21 @@ def _ratio(end: Interval) -> Cell:
 
 
 def _medians(rows: Sequence[Row]) -> list[str]:
-    """The median ratio of each lane, over several services."""
+    """A line with the median ratio of each lane, over several services."""
     said = []
     for place, lane in enumerate((HANDLER, TASK)):
         ratios = [row.lanes[place][1].ratio for row in rows]
         known = [ratio for ratio in ratios if ratio is not None]
         if len(known) > 1:
-            said.append(f"{lane}: {np.median(known):.2f} times the largest arrival in the median")
-    return said
+            said.append(f"{lane} {np.median(known):.2f} ({len(known)} services)")
+    return [f"Tightness, the median ratio: {', '.join(said)}"] if said else []
 
 
 def as_data(row: Row) -> dict[str, Any]:
     """One service for other programs."""
     ends = {
         lane: {
+            "state": None if end.state == ABSENT else end.state,
             "tried": row.unit.figure(end.tried),
             "bound": None if end.bound is None else row.unit.figure(end.bound),
             "why_not": end.why or None,

@@ -4,6 +4,8 @@
  * with interrupts off or the scheduler locked (docs/explanation/critical.md). A sample is the whole
  * call; its sections are in the profile of the record, which no counter on the target can give.
  * With `waiter` a more urgent thread waits for the object, is woken by the call and waits again.
+ * With `blocks` the call waits itself, until a less urgent thread lets it go on. At 2, such a wait
+ * has a time-out, which never passes.
  */
 #ifndef KDZ_BENCH_CRITICAL_H
 #define KDZ_BENCH_CRITICAL_H
@@ -22,7 +24,11 @@ struct kdz_critical_service {
     kdz_status (*call)(void);
     void (*after)(void);      /* undoes the call where no waiter does */
     kdz_status (*wait)(void); /* of the waiter; NULL: there is none */
-    const char *mechanism;    /* that the object is of, where the calls are a table's */
+    /* Of the less urgent thread, around what makes the call block; NULL: it never does. */
+    kdz_status (*hold)(void);
+    kdz_status (*release)(void);
+    void (*before_hold)(void); /* of the caller: lets `hold` run; NULL: nothing holds */
+    const char *mechanism;     /* that the object is of, where the calls are a table's */
 };
 
 /* What a running record keeps. */
@@ -39,10 +45,13 @@ kdz_status kdz_critical_setup(struct kdz_point *point, const struct kdz_critical
 void kdz_critical_measure(struct kdz_point *point);
 void kdz_critical_teardown(struct kdz_point *point);
 
-/* `waiter`, for a service that has one but not always. */
-extern const struct kdz_param kdz_critical_params[1];
+/* The state that a plan chooses: `waiter`, `blocks`, or `urgent` for a thread that is created more
+ * urgent than the caller. A service with one state has NULL. */
+extern const struct kdz_param kdz_critical_waiter[1];
+extern const struct kdz_param kdz_critical_blocks[1];
+extern const struct kdz_param kdz_critical_urgent[1];
 
-/* A benchmark of service `of`. `choice`: a plan chooses whether there is a waiter. */
+/* A benchmark of service `of`; `choice` is one of these. */
 #define KDZ_CRITICAL(ident, word, of, what, needed, choice)                                        \
     static kdz_status setup_##ident(struct kdz_point *point)                                       \
     {                                                                                              \
@@ -55,8 +64,8 @@ extern const struct kdz_param kdz_critical_params[1];
         .ends = "its return; the sections in it are in the profile",                               \
         .source = "kadenz",                                                                        \
         .needs = needed,                                                                           \
-        .params = kdz_critical_params,                                                             \
-        .param_count = (choice) ? 1u : 0u,                                                         \
+        .params = (choice),                                                                        \
+        .param_count = (choice) != NULL ? 1u : 0u,                                                 \
         .lane_count = 1,                                                                           \
         .setup = setup_##ident,                                                                    \
         .measure = kdz_critical_measure,                                                           \

@@ -20,7 +20,7 @@ static kdz_status give(void)
 
 static kdz_status take(void)
 {
-    return kdz_sem_take(c.object, KDZ_FOREVER);
+    return kdz_sem_take(c.object, c.limit);
 }
 
 KDZ_CRITICAL_STEP(do_give, give)
@@ -63,7 +63,7 @@ static void destroy_connected(kdz_handle object)
 
 static kdz_status lock(void)
 {
-    return kdz_mutex_lock(c.object, KDZ_FOREVER);
+    return kdz_mutex_lock(c.object, c.limit);
 }
 
 static kdz_status unlock(void)
@@ -74,13 +74,26 @@ static kdz_status unlock(void)
 KDZ_CRITICAL_STEP(do_lock, lock)
 KDZ_CRITICAL_STEP(do_unlock, unlock)
 
-/* The waiter asks for the mutex once the caller has it. */
+/* A thread asks for the mutex once another one has it. */
 static kdz_status let_go(void)
 {
     return kdz_sem_give(c.go);
 }
 
+static kdz_status await_go(void)
+{
+    return kdz_sem_take(c.go, KDZ_FOREVER);
+}
+
 KDZ_CRITICAL_STEP(do_let_go, let_go)
+KDZ_CRITICAL_STEP(do_await_go, await_go)
+
+static kdz_status lock_and_let_go(void)
+{
+    const kdz_status status = lock();
+
+    return status == KDZ_OK ? let_go() : status;
+}
 
 static void lock_and_contend(void)
 {
@@ -92,7 +105,7 @@ static void lock_and_contend(void)
 
 static kdz_status contend(void)
 {
-    kdz_status status = kdz_sem_take(c.go, KDZ_FOREVER);
+    kdz_status status = await_go();
 
     if (status == KDZ_OK) {
         status = lock();
@@ -112,7 +125,7 @@ static kdz_handle contended_mutex(void)
 {
     const kdz_handle mutex = kdz_mutex_create();
 
-    if (mutex >= 0 && c.waits) {
+    if (mutex >= 0 && (c.waits || c.blocks)) {
         c.go = semaphore();
         if (c.go < 0) {
             kdz_mutex_destroy(mutex);
@@ -141,12 +154,16 @@ static const struct kdz_critical_service sem_take = {
     .destroy = kdz_sem_destroy,
     .before = do_give,
     .call = take,
+    .release = give,
 };
 static const struct kdz_critical_service mutex_lock = {
-    .create = kdz_mutex_create,
-    .destroy = kdz_mutex_destroy,
+    .create = contended_mutex,
+    .destroy = destroy_mutex,
     .call = lock,
     .after = do_unlock,
+    .hold = lock_and_let_go,
+    .release = unlock,
+    .before_hold = do_await_go,
 };
 static const struct kdz_critical_service mutex_unlock = {
     .create = contended_mutex,
@@ -157,13 +174,13 @@ static const struct kdz_critical_service mutex_unlock = {
 };
 
 KDZ_CRITICAL(semaphore_give, "semaphore-give", sem_give, "the give of a semaphore",
-             "sem-counting threads", true);
+             "sem-counting threads", kdz_critical_waiter);
 KDZ_CRITICAL(semaphore_give_interrupt, "semaphore-give-interrupt", sem_give_interrupt,
              "the software interrupt is raised, whose handler gives a semaphore",
-             "interrupt sem-counting threads", true);
+             "interrupt sem-counting threads", kdz_critical_waiter);
 KDZ_CRITICAL(semaphore_take, "semaphore-take", sem_take, "the take of a semaphore that was given",
-             "sem-counting threads", false);
+             "sem-counting threads", kdz_critical_blocks);
 KDZ_CRITICAL(mutex_lock, "mutex-lock", mutex_lock, "the lock of a free mutex", "mutex threads",
-             false);
+             kdz_critical_blocks);
 KDZ_CRITICAL(mutex_unlock, "mutex-unlock", mutex_unlock, "the unlock of a mutex",
-             "mutex sem-counting threads", true);
+             "mutex sem-counting threads", kdz_critical_waiter);

@@ -23,14 +23,14 @@ static void destroy_channel(kdz_handle object)
 
 static kdz_status send(void)
 {
-    return c.channel->send(c.object, &c.item, sizeof c.item, KDZ_FOREVER);
+    return c.channel->send(c.object, &c.item, sizeof c.item, c.limit);
 }
 
 static kdz_status receive(void)
 {
     uint32_t item;
 
-    return c.channel->receive(c.object, &item, sizeof item, KDZ_FOREVER);
+    return c.channel->receive(c.object, &item, sizeof item, c.limit);
 }
 
 KDZ_CRITICAL_STEP(do_send, send)
@@ -50,12 +50,13 @@ KDZ_CRITICAL_STEP(do_receive, receive)
         .destroy = destroy_channel,                                                                \
         .before = do_send,                                                                         \
         .call = receive,                                                                           \
+        .release = send,                                                                           \
         .mechanism = word,                                                                         \
     };                                                                                             \
     KDZ_CRITICAL(ident##_send, word "-send", ident##_send, "a send of 4 bytes", word " threads",   \
-                 true);                                                                            \
+                 kdz_critical_waiter);                                                             \
     KDZ_CRITICAL(ident##_receive, word "-receive", ident##_receive,                                \
-                 "a receive of 4 bytes that were sent", word " threads", false)
+                 "a receive of 4 bytes that were sent", word " threads", kdz_critical_blocks)
 
 SERVICES(queue, "queue");
 SERVICES(stream_buffer, "stream-buffer");
@@ -83,7 +84,7 @@ static kdz_status set_flag(void)
 
 static kdz_status wait_for_flag(void)
 {
-    return c.notify->wait(c.object, KDZ_FOREVER);
+    return c.notify->wait(c.object, c.limit);
 }
 
 KDZ_CRITICAL_STEP(do_set_flag, set_flag)
@@ -101,8 +102,11 @@ static const struct kdz_critical_service flag_wait = {
     .destroy = destroy_flags,
     .before = do_set_flag,
     .call = wait_for_flag,
+    .release = set_flag,
 };
 
-KDZ_CRITICAL(event_flag_set, "event-flag-set", flag_set, "one flag is set", FLAGS " threads", true);
+KDZ_CRITICAL(event_flag_set, "event-flag-set", flag_set, "one flag is set", FLAGS " threads",
+             kdz_critical_waiter);
 KDZ_CRITICAL(event_flag_wait, "event-flag-wait", flag_wait,
-             "the wait for a flag that is set, and is cleared", FLAGS " threads", false);
+             "the wait for a flag that is set, and is cleared", FLAGS " threads",
+             kdz_critical_blocks);

@@ -56,9 +56,9 @@ static const struct kdz_critical_service stopping = {
 };
 
 KDZ_CRITICAL(timer_start, "timer-start", starting, "the start of a timer", "callback-timer threads",
-             false);
+             NULL);
 KDZ_CRITICAL(timer_stop, "timer-stop", stopping, "the stop of a timer that runs",
-             "callback-timer threads", false);
+             "callback-timer threads", NULL);
 
 /* ---- one block of memory ----------------------------------------------------------------------
  */
@@ -105,9 +105,9 @@ KDZ_CRITICAL_STEP(do_release, release)
         .mechanism = word,                                                                         \
     };                                                                                             \
     KDZ_CRITICAL(ident##_allocate, word "-allocate", ident##_allocate,                             \
-                 "the allocation of 128 bytes", word " threads", false);                           \
+                 "the allocation of 128 bytes", word " threads", NULL);                            \
     KDZ_CRITICAL(ident##_release, word "-release", ident##_release, "the release of 128 bytes",    \
-                 word " threads", false)
+                 word " threads", NULL)
 
 SERVICES(heap, "heap");
 SERVICES(block_pool, "block-pool");

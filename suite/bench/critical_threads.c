@@ -29,7 +29,7 @@ static kdz_status create(void)
         .name = "created",
         .entry = nothing,
         .stack_bytes = KDZ_INTERFERENCE_STACK,
-        .rank = KDZ_CRITICAL_RANK - 1u,
+        .rank = (uint8_t)(c.urgent ? KDZ_CRITICAL_RANK + 1u : KDZ_CRITICAL_RANK - 1u),
         .core = KDZ_ANY_CORE,
     };
 
@@ -62,13 +62,13 @@ static const struct kdz_critical_service joining = {.before = do_create, .call =
 static const struct kdz_critical_service yielding = {.call = yield};
 static const struct kdz_critical_service resuming = {.call = resume, .wait = kdz_thread_suspend};
 
-KDZ_CRITICAL(sleep, "sleep", sleeping, "a sleep until the second next tick", "threads", false);
-KDZ_CRITICAL(thread_create, "thread-create", creating, "the creation of a less urgent thread",
-             "threads", false);
+KDZ_CRITICAL(sleep, "sleep", sleeping, "a sleep until the second next tick", "threads", NULL);
+KDZ_CRITICAL(thread_create, "thread-create", creating, "the creation of a thread", "threads",
+             kdz_critical_urgent);
 KDZ_CRITICAL(thread_join, "thread-join", joining,
-             "the wait for a less urgent thread, which runs and is deleted", "threads", false);
+             "the wait for a less urgent thread, which runs and is deleted", "threads", NULL);
 KDZ_CRITICAL(thread_yield, "thread-yield", yielding, "a yield without another thread of its rank",
-             "yield threads", false);
+             "yield threads", NULL);
 KDZ_CRITICAL(thread_resume, "thread-resume", resuming,
              "the resume of a more urgent thread, which runs and suspends itself again",
-             "suspend threads", false);
+             "suspend threads", NULL);

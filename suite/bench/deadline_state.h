@@ -77,7 +77,11 @@ union kdz_deadline_state {
         volatile kdz_handle waiter; /* the waiter itself */
         kdz_status status;          /* of the steps around the last call */
         bool waits;
+        bool blocks;
+        bool urgent;
+        uint32_t limit; /* of a wait, in ticks */
         volatile uint32_t woken;
+        volatile uint32_t released; /* by the less urgent thread */
         volatile uint32_t handled; /* interrupts */
         volatile bool over;
     } critical;

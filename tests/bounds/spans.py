@@ -140,7 +140,7 @@ def bounded(elf: Path) -> list[int]:
     premises = Premises.of(parse_target("freertos/vexriscv@rtl"), ())
     code = Code(Elf(elf), "vexriscv")
     nowhere = Function("", 0, 0, "", "")
-    layout = Layout(0, False, 0, 0, 0, (), (), (), (), nowhere, nowhere)
+    layout = Layout(0, False, 0, 0, 0, (), (), (), (), (), nowhere, nowhere)
     sections = Sections(code, layout, Costs(premises.model.name, 0), premises)
     start = next(start for start, _, name in Elf(elf).functions if name == "_start")
     whole = sections.unfolded(start)

@@ -11,10 +11,10 @@ import pytest
 
 from kadenz.store import read_run
 from kadenz.store.bounds import read_bounds
+from tests.rtl.test_arrivals import GIVE
 from tests.rtl.test_cores import IBEX, kadenz
 
 pytestmark = pytest.mark.counted
-RESUME = "critical/thread-resume"
 SET = """
 name = "two"
 [overheads]
@@ -41,7 +41,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("budget")
     measured = {
         "overheads": ("run", "interference/tick", "interference/blocking", "cyclic/wakeup-latency"),
-        "services": ("bound", RESUME),
+        "services": ("bound", GIVE, "--set", "waiter=1"),
     }
     for name, command in measured.items():
         few = ("--set", "samples=20") if name == "overheads" else ()
@@ -63,7 +63,7 @@ def test_a_run_keeps_its_bounds(runs: dict[str, Path]) -> None:
     bounds = read_bounds(read_run(runs["services"]))
     assert bounds is not None
     (service,) = bounds.services
-    assert (service.bench, service.tick) == (RESUME, False)
+    assert (service.bench, service.tick) == (GIVE, False)
     assert bounds.unit == "cycle" and bounds.at_most["sleepers"] == 3
     for end in (service.handler, service.task):
         assert end.bound is not None and 0 < end.tried <= end.bound == sum(end.parts.values())

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from kadenz.bounds.longest import Shared, Unbounded, longest, loops, together
+from kadenz.bounds.longest import Limit, Shared, Unbounded, longest, loops, together
 
 Costs = dict[tuple[str, str], int]
 
@@ -48,6 +48,22 @@ def test_a_shared_cost_is_paid_as_often_as_it_says(most: int, expected: int) -> 
     way = longest(costs, "start", "end", lambda loop: 3, shared)
     assert way is not None
     assert (way.cost, way.shared) == (expected, 20 * min(most, 3))
+
+
+@pytest.mark.parametrize(("most", "expected"), [(0, 2), (3, 31), (6, 61), (8, 71), (20, 91)])
+def test_what_edges_amount_to_is_limited_for_each_entry(most: int, expected: int) -> None:
+    """Two loops, of six rounds each, that copy a byte in each round: 10 and 5 cycles."""
+    costs = {
+        ("start", "a"): 1,
+        ("a", "a"): 10,
+        ("a", "b"): 0,
+        ("b", "b"): 5,
+        ("b", "end"): 0,
+        ("start", "end"): 2,
+    }
+    copied = Limit({("a", "a"): 1, ("b", "b"): 1}, most, [("start", "a")])
+    way = longest(costs, "start", "end", lambda loop: 7, limits=[copied])
+    assert way is not None and way.cost == expected
 
 
 def test_parts_that_only_the_ends_join_are_apart() -> None:

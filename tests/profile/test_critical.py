@@ -117,6 +117,23 @@ def test_a_budget_takes_the_longest_section_of_all(runs: dict[str, Run]) -> None
     assert section.ticks == max(longest(run, b, "held") for b in benches if b[:4] == "crit")
 
 
+WAITING = ("semaphore-take", "mutex-lock", "queue-receive", "stream-buffer-receive")
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_a_call_that_blocks_is_let_go_by_a_less_urgent_thread(board: str, tmp_path: Path) -> None:
+    """Its sample has the sections of both threads; the proof holds that it waited."""
+    services = [f"critical/{name}" for name in (*WAITING, "event-flag-wait")]
+    target = ["--target", f"freertos/{board}@emulated", "--output", str(tmp_path)]
+    answer = kadenz("profile", *services, *target, "--set", "blocks=1,2", "--set", "samples=3")
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    (run,) = [read_run(file.parent) for file in tmp_path.glob("*/run.json")]
+    records = [record for record in run.manifest.records if record.bench in services]
+    assert {record.status for record in records} == {"ok"} and len(records) == 2 * len(services)
+    for service in services:
+        assert sections(run, service, "locked"), service
+
+
 def test_without_the_scope_it_is_n_a() -> None:
     said = boot(build("stm32f4"), "stm32f4", "critical/sleep id=1 samples=3\nend\n")
     _, end = said.record("critical/sleep")
