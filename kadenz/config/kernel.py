@@ -49,6 +49,7 @@ class KernelSource(FileModel, kw_only=True, frozen=True):
     roots: tuple[str, ...] = (".",)
     # Required files, relative to the root; checked before compiling. `*` is a folder of any name.
     files: tuple[str, ...] = ()
+    since: str = ""  # the first version that has all of them; "": they do not tell versions apart
     version_mark: VersionMark | None = None
     several_cores: SeveralCores | None = None  # None: any tree, or none, can run several cores
 

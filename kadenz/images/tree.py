@@ -23,9 +23,10 @@ def tree_root(title: str, source: KernelSource, tree: Path, place: str) -> Path:
             return root
     # The root that contains most of the kernel is the intended one.
     best = min(roots, key=lambda r: sum(not (r / f).is_file() for f in source.files))
+    version = f", of {title} {source.since} or later" if source.since else ""
     raise UsageError(
         f"{place}: incomplete tree of {title}: {best / lacking[best]} is missing",
-        remedy=f"Pass the folder that contains {', '.join(source.files[:3])} …",
+        remedy=f"Pass the folder that contains {', '.join(source.files[:3])} …{version}",
     )
 
 

@@ -92,6 +92,13 @@ PORTS = (
         "freertos",
     ),
     Port("zephyr", RISCV, (".", "riscv"), ("zephyr",)),
+    Port(
+        "nuttx",
+        ARMV7M,
+        (".", "armv7m", "include", "armv7m/include"),
+        ("nuttx",),
+        ('-DKDZ_NUTTX_VERSION="declared"',),
+    ),
 )
 
 
