@@ -48,7 +48,8 @@ pub struct FaultFile {
 pub struct Fault {
     /// What fails; the other keys have to fit it.
     pub kind: Kind,
-    /// Device by name, for faults of a device; with `command` or `register`, whom the datagram is addressed to.
+    /// Device by name, for faults of a device or at its port; else, with `command` or `register`, whom the datagram is
+    /// addressed to.
     pub device: Option<String>,
     /// It begins with this cycle: frames with process data, counted from 1.
     pub cycle: Option<u64>,
@@ -105,7 +106,7 @@ pub struct Fault {
     pub times: Option<u32>,
     /// Clock error from then on, ppm.
     pub ppm: Option<f64>,
-    /// Port of the device at which its cable breaks; absent: 0.
+    /// Port of the device at which its cable breaks, or a bit error enters; absent: 0.
     pub port: Option<u8>,
     /// The cable breaks, and heals, this long after the frame has entered the segment, ns; absent: before it comes.
     pub after_ns: Option<u32>,
@@ -273,7 +274,8 @@ impl Fault {
     fn scope_problem(&self) -> Option<String> {
         let name = self.kind.name();
         match self.kind.scope() {
-            Scope::Frame if self.device.is_some() && !self.has_filter() => {
+            Scope::Frame if self.device.is_none() && self.kind.is_at_port() => Some(format!("{name} needs a device")),
+            Scope::Frame if self.device.is_some() && !self.has_filter() && !self.kind.is_at_port() => {
                 Some(format!("{name} concerns frames and takes no device without command or register"))
             }
             Scope::Device | Scope::Mailbox if self.device.is_none() => Some(format!("{name} needs a device")),
@@ -426,7 +428,7 @@ impl Fault {
         };
         self.command.as_deref().is_none_or(|name| Command::from_name(name) == Some(command))
             && self.register.is_none_or(covers)
-            && (self.device.is_none() || is_to())
+            && (self.device.is_none() || self.kind.is_at_port() || is_to())
     }
 
     /// When it begins and how often, in the unit of its moment.
@@ -449,7 +451,7 @@ impl Fault {
         }
     }
 
-    /// Port of the cable that breaks.
+    /// Port of the cable that breaks, or at which a bit error enters.
     pub fn port(&self) -> usize {
         self.port.unwrap_or(0).into()
     }
@@ -467,7 +469,8 @@ impl Fault {
         };
         let (device, source) = (position(self.device.as_deref())?, position(self.source())?);
         let place = places.get(device).filter(|_| self.device.is_some());
-        if let Some(place) = place.filter(|place| self.kind == Kind::BreakCable && !place.has_cable(self.port())) {
+        let needs_cable = self.kind == Kind::BreakCable || self.kind.is_at_port();
+        if let Some(place) = place.filter(|place| needs_cable && !place.has_cable(self.port())) {
             let message = format!("{kind}: device \"{}\" has no cable at port {}", place.name, self.port());
             let remedy = "Name a port that another device is attached to, or serve the ring with two interfaces";
             return Err((message, remedy.into()));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
+mod wires;
+
 use crate::coe::object::Dictionary;
 use crate::description::{own_managers, Description, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
 use crate::device::channels::{self, Place};
@@ -10,18 +12,19 @@ use crate::device::edge_clock::EdgeClock;
 use crate::device::{analog, Device, Function};
 use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::eoe::settings::EthernetSettings;
-use crate::error::{nearest, SegmentError};
+use crate::error::SegmentError;
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
 use crate::foe::files::{FileSettings, Files};
 use crate::lead::{Incoming, Outgoing};
-use crate::passage::{in_flight, CableChange, Passage, Visit};
+use crate::passage::{in_flight, walk, ways, CableChange, Passage, Step, Visit};
 use crate::plant::{AxisInput, Inertias, Plant};
 use crate::process_image::{Images, Key};
 use crate::random::Random;
 use crate::settings::{DeviceSettings, Kind, RingFile};
 use crate::topology::{dl_status, End, Topology};
 use std::path::Path;
+use wires::Wire;
 
 /// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
 pub const VENDOR: u32 = 0x0000_0BAD;
@@ -29,13 +32,6 @@ pub const VENDOR: u32 = 0x0000_0BAD;
 const MOST_CHANNELS: usize = 16;
 /// After a longer pause the segment continues from now: the process was stopped.
 const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
-
-#[derive(Debug, Clone, Copy)]
-struct Wire {
-    from: (usize, u8),
-    to: (usize, u8),
-    delay_ns: u64,
-}
 
 /// All devices, and what connects them.
 pub struct Ring {
@@ -91,7 +87,7 @@ impl Ring {
         }
         let tick_ns = u64::from(file.ring.tick_us) * 1000;
         let mut ring = Self {
-            wires: wires(file, &devices, path)?,
+            wires: wires::read(file, &devices, path)?,
             outgoing: Vec::new(),
             incoming: Vec::new(),
             // A brake on every axis until its drive has spoken.
@@ -192,6 +188,13 @@ impl Ring {
         let end_ns = now_ns.saturating_add(self.topology.longest_passage_ns());
         let is_met = self.changes.first().is_some_and(|change| change.at_ns <= end_ns);
         is_met.then(|| in_flight(&self.topology, from, now_ns, &self.changes))
+    }
+
+    /// What happens on its way to a frame that enters now, step by step.
+    pub(crate) fn steps(&self, from: End, now_ns: u64) -> Vec<Step> {
+        let mut steps = Vec::new();
+        walk(&self.topology, from, &ways(&self.topology, now_ns, &self.changes), &mut |step, _| steps.push(step));
+        steps
     }
 
     /// Lets one frame take another way. Gives the usual one, to be put back.
@@ -558,43 +561,4 @@ fn drive_function(settings: DriveSettings, dictionary: &mut Dictionary) -> Funct
     objects::add(dictionary, &settings);
     // `add` has put every object that `Drive::new` looks up.
     Drive::new(settings, dictionary).map_or(Function::Coupler, |drive| Function::Drive(Box::new(drive)))
-}
-
-fn wires(file: &RingFile, devices: &[Device], path: &Path) -> Result<Vec<Wire>, SegmentError> {
-    let end = |text: &str| -> Result<(usize, u8), SegmentError> {
-        let parsed = text.rsplit_once('.').and_then(|(name, channel)| Some((name, channel.parse::<u8>().ok()?)));
-        let Some((name, channel)) = parsed else {
-            let message = format!("wire end \"{text}\" is not name.channel");
-            return Err(SegmentError::config(path, message, "Write it like \"outputs.1\""));
-        };
-        let Some(device) = file.position(name) else {
-            let known = nearest(name, file.device.iter().map(|device| device.name.as_str())).unwrap_or("");
-            let message = format!("wire end \"{text}\": no device \"{name}\"");
-            return Err(SegmentError::config(path, message, format!("Did you mean \"{known}.{channel}\"?")));
-        };
-        if !(1..=devices[device].channels.len()).contains(&usize::from(channel)) {
-            let message = format!("wire end \"{text}\": {name} has no channel {channel}");
-            return Err(SegmentError::config(path, message, "Channels count from 1"));
-        }
-        Ok((device, channel))
-    };
-    let mut wires = Vec::new();
-    for settings in &file.wire {
-        let wire = Wire { from: end(&settings.from)?, to: end(&settings.to)?, delay_ns: settings.delay_ns };
-        let fits = matches!(
-            (&devices[wire.from.0].function, &devices[wire.to.0].function),
-            (Function::DigitalOutput(_), Function::DigitalInput(_))
-                | (Function::AnalogOutput(_), Function::AnalogInput(_))
-        );
-        if !fits {
-            let message = format!("wire from \"{}\" to \"{}\"", settings.from, settings.to);
-            return Err(SegmentError::config(
-                path,
-                message,
-                "A wire leads from an output to an input of the same sort",
-            ));
-        }
-        wires.push(wire);
-    }
-    Ok(wires)
 }

@@ -203,7 +203,7 @@ proptest! {
 
     #[test]
     fn any_fault_is_taken_or_refused_and_frames_still_pass(
-        kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "device-gone",
+        kind in prop::sample::select(vec!["lose-frame", "late-frame", "wrong-counter", "corrupt-frame", "bit-error", "symbol-error", "device-gone",
             "al-error", "refuse-state", "drive-fault", "clock-drift", "emergency", "emergency-during-request", "no-link", "break-cable",
             "foe-busy", "foe-error", "lose-request", "lose-answer", "late-answer", "double-answer", "corrupt-answer",
             "wrong-answer-counter", "wrong-answer-length", "abort-request"]),

@@ -6,6 +6,8 @@ mod application;
 #[deny(clippy::indexing_slicing)]
 pub mod clock;
 #[deny(clippy::indexing_slicing)]
+mod errors;
+#[deny(clippy::indexing_slicing)]
 mod events;
 #[deny(clippy::indexing_slicing)]
 pub mod fmmu;
@@ -16,6 +18,7 @@ pub mod sync_manager;
 #[deny(clippy::indexing_slicing)]
 pub mod watchdog;
 
+pub use errors::ReceiveError;
 pub use events::Events;
 pub use process_data::Part;
 
@@ -439,17 +442,6 @@ impl Esc {
             }
             _ => 0,
         };
-    }
-
-    /// Any write to a group of error counters clears the whole group.
-    fn clear_errors(&mut self, address: usize, length: usize) {
-        let groups =
-            [at::RECEIVE_ERRORS.range(), at::FORWARDED_ERRORS.range(), at::UNIT_ERRORS.range(), at::LOST_LINK.range()];
-        for group in groups.into_iter().filter(|group| address < group.end && address + length > group.start) {
-            if let Some(counters) = self.memory.get_mut(group) {
-                counters.fill(0);
-            }
-        }
     }
 
     fn reconfigure(&mut self) {

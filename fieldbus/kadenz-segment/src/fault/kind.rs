@@ -18,6 +18,10 @@ pub enum Kind {
     LateFrame,
     /// A byte of the returned frame is wrong.
     CorruptFrame,
+    /// A bit of the frame is wrong from a port on.
+    BitError,
+    /// A symbol of the frame is none from a port on: the PHY sees it.
+    SymbolError,
     /// The working counter of each datagram with process data is off.
     WrongCounter,
     /// The cable at a port of the device is broken; it heals at the end.
@@ -69,12 +73,14 @@ pub enum Kind {
 }
 
 /// All kinds with their names.
-pub const KINDS: [(&str, Kind); 29] = [
+pub const KINDS: [(&str, Kind); 31] = [
     ("lose-frame", Kind::LoseFrame),
     ("lose-return", Kind::LoseReturn),
     ("double-frame", Kind::DoubleFrame),
     ("late-frame", Kind::LateFrame),
     ("corrupt-frame", Kind::CorruptFrame),
+    ("bit-error", Kind::BitError),
+    ("symbol-error", Kind::SymbolError),
     ("wrong-counter", Kind::WrongCounter),
     ("break-cable", Kind::BreakCable),
     ("device-gone", Kind::DeviceGone),
@@ -122,11 +128,18 @@ impl Kind {
     pub fn scope(self) -> Scope {
         use Kind::*;
         match self {
-            LoseFrame | LoseReturn | DoubleFrame | LateFrame | CorruptFrame | WrongCounter => Scope::Frame,
+            LoseFrame | LoseReturn | DoubleFrame | LateFrame | CorruptFrame | BitError | SymbolError | WrongCounter => {
+                Scope::Frame
+            }
             LoseRequest | LoseAnswer | LateAnswer | DoubleAnswer | CorruptAnswer | WrongAnswerCounter
             | WrongAnswerLength | AbortRequest => Scope::Mailbox,
             _ => Scope::Device,
         }
+    }
+
+    /// It concerns frames that come in at a port of a device.
+    pub fn is_at_port(self) -> bool {
+        matches!(self, Self::BitError | Self::SymbolError)
     }
 
     /// Keys that it takes besides moment, repetition and device.
@@ -135,6 +148,7 @@ impl Kind {
         match self {
             LateFrame => &["delay_us", "command", "register"],
             CorruptFrame => &["byte", "command", "register"],
+            BitError | SymbolError => &["port", "command", "register"],
             WrongCounter => &["delta", "command", "register"],
             LoseFrame | LoseReturn | DoubleFrame => &["command", "register"],
             AlError | RefuseState => &["code", "state"],

@@ -148,9 +148,9 @@ impl Segment {
     }
 
     pub(super) fn process_with_faults(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
-        let Ok(mut parsed) = datagrams(frame) else {
-            self.counters.ignored += 1;
-            return Passed { verdict: Verdict::Ignored, leaves: from };
+        let mut parsed = match datagrams(frame) {
+            Ok(parsed) => parsed,
+            Err(error) => return self.ignore(from, error, now_ns),
         };
         let is_cyclic = parsed.any(|datagram| datagram.command().addressing() == Addressing::Logical);
         let start_ns = *self.first_frame_ns.get_or_insert(now_ns);
@@ -333,7 +333,10 @@ impl Segment {
             self.count(from, now.is_cyclic);
             return self.lose(from);
         }
-        let Passed { verdict, leaves } = self.pass(from, frame, now_ns);
+        let Passed { verdict, leaves } = match self.first_bit_error(from, frame, now, now_ns) {
+            Some(at) => self.pass_with_bit_error(from, frame, &at, now_ns),
+            None => self.pass(from, frame, now_ns),
+        };
         if verdict == Verdict::Lost {
             return Passed { verdict, leaves };
         }
@@ -370,7 +373,7 @@ fn requests(device: &Device) -> u64 {
 }
 
 /// The datagrams of a frame that a fault concerns, a bit each: those that it names, else those with process data.
-fn fitting(fault: &Fault, position: usize, frame: &mut [u8], ring: &Ring) -> u128 {
+pub(super) fn fitting(fault: &Fault, position: usize, frame: &mut [u8], ring: &Ring) -> u128 {
     let fits = |datagram: &crate::frame::Datagram<'_>| match fault.has_filter() {
         true => fault.fits(datagram, || is_to(datagram, position, ring)),
         false => datagram.command().addressing() == Addressing::Logical,

@@ -11,6 +11,7 @@ mod coe;
 mod commands;
 mod control;
 mod device_files;
+mod error_counters;
 mod ethercrab_master;
 mod ethernet;
 mod fault_language;
