@@ -5,8 +5,8 @@ mod assignment;
 mod bounds;
 
 use crate::description::{
-    own_managers, Bootstrap, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE,
-    COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
+    own_managers, Bootstrap, DataType, Description, Identification, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN,
+    COE_CONFIGURE, COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
 };
 use crate::eoe::settings::Abilities;
 use crate::error::{read_file, SegmentError};
@@ -77,6 +77,8 @@ pub struct Esi {
     pub aoe: bool,
     /// VoE in its mailbox.
     pub voe: bool,
+    /// How its ID switch is read.
+    pub identification: Identification,
     /// Mailbox of the bootstrap state, as `BootStrap` has it.
     pub bootstrap: Option<Bootstrap>,
 }
@@ -89,6 +91,7 @@ impl Esi {
         description.identity.product = self.product;
         description.identity.revision = self.revision;
         description.type_name = self.type_name;
+        description.identification = self.identification;
         description.sync_managers = if self.managers.is_empty() {
             let is_assigned = |pdo: &&Pdo| self.assigned.iter().any(|(index, _)| *index == pdo.index);
             let assigned = |pdos: &[Pdo]| -> Vec<Pdo> { pdos.iter().filter(is_assigned).cloned().collect() };
@@ -226,6 +229,7 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         foe: has("FoE"),
         aoe: has("AoE"),
         voe: has("VoE"),
+        identification: child(device, "Info").map_or(Ok(Identification::default()), identification)?,
         eoe: child(device, "Mailbox").and_then(|mailbox| child(mailbox, "EoE")).map(abilities),
         bootstrap: child(device, "Eeprom").and_then(|eeprom| child(eeprom, "BootStrap")).map_or(Ok(None), bootstrap)?,
     })
@@ -273,6 +277,13 @@ fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<
 fn abilities(eoe: Node<'_, '_>) -> Abilities {
     let is_allowed = |name| eoe.attribute(name).is_none() || is_set(eoe, name);
     Abilities { ip: is_allowed("IP"), mac: is_allowed("MAC"), stamps: is_set(eoe, "TimeStamp") }
+}
+
+/// How `Info` says that the ID switch is read.
+fn identification(info: Node<'_, '_>) -> Result<Identification, Problem> {
+    let by_status = child(info, "IdentificationReg134").and_then(|node| node.text()).map(str::trim);
+    let address = child(info, "IdentificationAdo").map(|node| narrow(node, required_number(node)?)).transpose()?;
+    Ok(Identification { by_status: by_status.is_some_and(|text| matches!(text, "1" | "true")), address })
 }
 
 /// CoE details of the EEPROM from the attributes of a CoE element.

@@ -106,8 +106,11 @@ pub struct Fault {
     pub times: Option<u32>,
     /// Clock error from then on, ppm.
     pub ppm: Option<f64>,
-    /// Port of the device at which its cable breaks, or a bit error enters; absent: 0.
+    /// Port of the device at which its cable breaks, or a bit error enters; absent: 0. With `attached_to`, port of that
+    /// device; absent: 1.
     pub port: Option<u8>,
+    /// Device that a hot-connect group joins at, by name; absent: where it was last.
+    pub attached_to: Option<String>,
     /// The cable breaks, and heals, this long after the frame has entered the segment, ns; absent: before it comes.
     pub after_ns: Option<u32>,
 }
@@ -204,6 +207,7 @@ impl Fault {
             times: None,
             ppm: None,
             port: None,
+            attached_to: None,
             after_ns: None,
         }
     }
@@ -337,6 +341,9 @@ impl Fault {
             let known = nearest(&command.to_uppercase(), Command::NAMES.into_iter()).unwrap_or("");
             return Some(format!("command = \"{command}\" is none: did you mean \"{known}\"?"));
         }
+        if self.kind == Kind::Join && self.port.is_some() && (self.attached_to.is_none() || self.port == Some(0)) {
+            return Some("port of a join is 1, 2 or 3 of the device of attached_to".into());
+        }
         match (self.kind, self.delta, self.code) {
             (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
             (Kind::WrongAnswerCounter, Some(delta), _) if delta % 7 == 0 => {
@@ -385,6 +392,7 @@ impl Fault {
             ("packet", plain(&self.packet)),
             ("times", plain(&self.times)),
             ("ppm", plain(&self.ppm)),
+            ("attached_to", self.attached_to.clone()),
             ("port", plain(&self.port)),
             ("after_ns", plain(&self.after_ns)),
         ];
@@ -468,6 +476,7 @@ impl Fault {
             }),
         };
         let (device, source) = (position(self.device.as_deref())?, position(self.source())?);
+        position(self.attached_to.as_deref())?;
         let place = places.get(device).filter(|_| self.device.is_some());
         let needs_cable = self.kind == Kind::BreakCable || self.kind.is_at_port();
         if let Some(place) = place.filter(|place| needs_cable && !place.has_cable(self.port())) {

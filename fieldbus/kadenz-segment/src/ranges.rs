@@ -39,6 +39,7 @@ pub const RING: &[(&str, Range)] = &[
     ("device[].clock_ppm", Real(-1000.0, 1000.0)),
     ("device[].clock_start_ns", Whole(0, LARGEST)),
     ("device[].port", Whole(1, 3)),
+    ("device[].device_id", Whole(0, 0xFFFF)),
     ("device[].channels", Whole(1, 16)),
     ("device[].stamped_channels", Whole(0, 16)),
     ("device[].edge_clock.offset_ppm", Real(-1000.0, 1000.0)),

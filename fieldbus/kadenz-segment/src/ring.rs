@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
+mod groups;
 mod wires;
 
 use crate::coe::object::Dictionary;
-use crate::description::{own_managers, Description, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
+use crate::description::{own_managers, Description, Identification, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
 use crate::device::channels::{self, Place};
 use crate::device::digital_input::{self, DigitalInput};
 use crate::device::digital_output::{self, DigitalOutput};
@@ -104,6 +105,7 @@ impl Ring {
             has_events: false,
             last_event_ns: 0,
         };
+        ring.take_away_absent();
         ring.refresh_topology();
         Ok(ring)
     }
@@ -249,10 +251,10 @@ impl Ring {
         for (at, device) in devices.iter().enumerate() {
             self.topology.set_closed(at, device.esc.closed_ports());
         }
-        self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
+        self.topology.refresh(&|device| devices.get(device).is_some_and(Device::has_power));
         for (at, (device, before)) in self.devices.iter_mut().zip(links_before).enumerate() {
             let (open, links) = (self.topology.open(at), self.topology.links(at));
-            if !device.is_gone {
+            if device.has_power() {
                 device.esc.lose_links(before & !links);
             }
             device.esc.set_dl_status(if device.hides_links { dl_status(0, 0) } else { dl_status(open, links) });
@@ -319,9 +321,9 @@ impl Ring {
         for (axis, device) in self.axes.iter().enumerate() {
             let Some(device) = self.devices.get_mut(*device) else { continue };
             let (position, velocity) = (self.plant.position_rad(axis), self.plant.velocity_rad_s(axis));
-            let (is_gone, Function::Drive(drive)) = (device.is_gone, &mut device.function) else { continue };
+            let (has_power, Function::Drive(drive)) = (device.has_power(), &mut device.function) else { continue };
             let mut input = drive.step(&mut device.dictionary, position, velocity, dt_s);
-            if is_gone {
+            if !has_power {
                 // Without power the spring closes the brake.
                 input = AxisInput { torque_nm: 0.0, brake: true };
             }
@@ -416,6 +418,7 @@ fn build(
     }
     device.connect_network(settings.ethernet.as_ref(), position, file.ring.seed).map_err(wrong)?;
     device.set_protocols(settings).map_err(wrong)?;
+    device.set_id(settings.device_id).map_err(wrong)?;
     Ok(device)
 }
 
@@ -516,6 +519,7 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         type_name: type_name.into(),
         identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
         alias: settings.alias,
+        identification: Identification { by_status: settings.device_id.is_some(), address: None },
         coe: has_mailbox.then_some(COE_DETAILS),
         foe: has_mailbox,
         eoe: settings.ethernet.as_ref().filter(|_| has_mailbox).map(EthernetSettings::abilities),

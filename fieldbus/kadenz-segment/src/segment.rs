@@ -3,6 +3,7 @@
 
 mod bit_errors;
 mod faults;
+mod groups;
 
 use crate::command::{Addressing, Command};
 use crate::control::Desk;

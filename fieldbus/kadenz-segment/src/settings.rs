@@ -68,6 +68,15 @@ pub enum Kind {
     AnalogInput,
 }
 
+/// Whether a hot-connect group is in the segment when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum HotConnect {
+    Present,
+    Absent,
+}
+
 /// One device of the ring file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +107,10 @@ pub struct DeviceSettings {
     pub attached_to: Option<String>,
     /// Port of that device: 1, 2 or 3; absent: 1.
     pub port: Option<u8>,
+    /// With the devices behind it, it is a hot-connect group, which joins and leaves.
+    pub hot_connect: Option<HotConnect>,
+    /// Position of the ID switch.
+    pub device_id: Option<u16>,
     /// Channels of a terminal.
     pub channels: Option<u8>,
     /// Channels of a digital input that stamp edges, from the first.
@@ -203,6 +216,12 @@ impl RingFile {
             if device.attached_to.is_none() && at == 0 && device.port.is_some() {
                 return problem(format!("{place}: port"), "The first device is attached to the master; remove the key");
             }
+            if at == 0 && device.hot_connect.is_some() {
+                return problem(
+                    format!("{place}: hot_connect"),
+                    "The first device is attached to the master; remove the key",
+                );
+            }
         }
         None
     }
@@ -239,6 +258,8 @@ kind = "drive"
 # clock_start_ns = 0
 # attached_to = "coupler"  # absent: the device before
 # port = 1                 # of that device: 1, 2 or 3
+# hot_connect = "present"  # this device and those behind it join and leave; absent: not there at the start
+# device_id = 5            # position of the ID switch
 # files = { folder = "images", password = 0x1234, space_bytes = 16777216, states = "any", writable = true, overwrite = true }
 #                          # of FoE; no folder: in memory. states: any, bootstrap, not-bootstrap
 # ethernet = { address = "192.168.0.2/24", gateway = "192.168.0.1", mac = "02:00:00:00:00:01", time_stamps = false }

@@ -136,9 +136,12 @@ fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
     let name = strings.add(&device.type_name);
     let group = strings.add("kadenz");
     let mut general = vec![group, 0, name, name, 0];
-    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), u8::from(device.eoe.is_some()), 0, 0, 0, 0]);
+    let identification = device.identification;
+    let flags = u8::from(identification.by_status) << 3 | u8::from(identification.address.is_some()) << 4;
+    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), u8::from(device.eoe.is_some()), 0, 0, 0, flags]);
     general.extend([0, 0, group, 0]);
     general.extend(0x1111_u16.to_le_bytes());
+    general.extend(identification.address.unwrap_or(0).to_le_bytes());
     general.resize(32, 0);
     general
 }
@@ -250,7 +253,7 @@ impl Sii {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::{own_managers, Identity, BOOTSTRAP, COE_DETAILS};
+    use crate::description::{own_managers, Identification, Identity, BOOTSTRAP, COE_DETAILS};
     use crate::eoe::settings::EthernetSettings;
 
     fn sii() -> Sii {
@@ -258,6 +261,7 @@ mod tests {
             type_name: "test".into(),
             identity: Identity { vendor: 0x1234, product: 0x5678, revision: 9, serial: 10 },
             alias: 7,
+            identification: Identification::default(),
             coe: Some(COE_DETAILS),
             foe: true,
             eoe: Some(EthernetSettings::default().abilities()),

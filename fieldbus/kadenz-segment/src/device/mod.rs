@@ -69,6 +69,10 @@ pub struct Device {
     missed: Option<Handle>,
     /// Fault: has no power, passes nothing on.
     pub is_gone: bool,
+    /// Its hot-connect group is not in the segment: no power either.
+    pub is_away: bool,
+    /// Position of its ID switch.
+    pub id_switch: u16,
     /// Fault: passes frames on and works on none.
     pub is_deaf: bool,
     /// Fault: DL status says that no port has a link.
@@ -108,6 +112,8 @@ impl Device {
             image: Image::default(),
             missed: None,
             is_gone: false,
+            is_away: false,
+            id_switch: 0,
             is_deaf: false,
             hides_links: false,
             refusal: None,
@@ -136,7 +142,21 @@ impl Device {
             Function::DigitalInput(inputs) => inputs.power_cycle(&before, &mut self.dictionary),
             _ => {}
         }
+        self.show_id();
         self.publish_al();
+    }
+
+    /// The ID stands where the device's file says, as soon as there is power.
+    pub fn show_id(&mut self) {
+        if let Some(address) = self.description.identification.address {
+            self.esc.put_word(address, self.id_switch);
+        }
+    }
+
+    /// Has power, and works.
+    #[inline]
+    pub fn has_power(&self) -> bool {
+        !(self.is_gone || self.is_away)
     }
 
     /// In operational: outputs count.
@@ -146,7 +166,7 @@ impl Device {
 
     /// Carries out the actions that the frame started: state changes, mailbox, process data outside synchronous operation.
     pub fn settle(&mut self, now_ns: u64) {
-        if self.is_gone {
+        if !self.has_power() {
             return;
         }
         self.esc.follow_reference();
@@ -188,7 +208,7 @@ impl Device {
     /// A step of the segment's grid: watchdog and, without SYNC0, inputs.
     #[inline]
     pub fn tick(&mut self, now_ns: u64) {
-        if self.is_gone {
+        if !self.has_power() {
             return;
         }
         if self.esc.watch(now_ns) && self.al.state() == State::Op {
@@ -225,7 +245,7 @@ impl Device {
 
     /// SYNC0: outputs take effect, inputs are taken.
     pub fn pulse(&mut self, world_ns: u64) {
-        if self.is_gone || self.al.state() < State::SafeOp {
+        if !self.has_power() || self.al.state() < State::SafeOp {
             return;
         }
         self.outputs(world_ns);
@@ -291,7 +311,8 @@ impl Device {
         let (esc, description, dictionary) = (&self.esc, &self.description, &self.dictionary);
         let before = self.al.state();
         let refusal = self.refusal;
-        self.al.request(control, |next| match refusal {
+        let id = description.identification.by_status.then_some(self.id_switch);
+        self.al.request(control, id, |next| match refusal {
             Some((state, code)) if state == next => Err(code),
             _ => check(next, esc, description, dictionary).map_err(|code| code as u16),
         });

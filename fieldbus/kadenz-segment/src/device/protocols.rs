@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A device's smaller protocols: ADS (AoE) and a vendor's own messages (VoE).
+//! A device's smaller protocols: ADS (AoE) and a vendor's own messages (VoE); and its ID switch.
 
 use super::Device;
 use crate::settings::DeviceSettings;
 
 impl Device {
+    /// Sets the ID switch. The error is (message, remedy): a device without one.
+    pub fn set_id(&mut self, id: Option<u16>) -> Result<(), (String, String)> {
+        if id.is_some() && !self.description.identification.exists() {
+            let message = format!("`device_id`, but {} has no ID switch", self.description.type_name);
+            let remedy = "Remove the key, or name an ESI file whose Info has IdentificationReg134 or IdentificationAdo";
+            return Err((message, remedy.into()));
+        }
+        self.id_switch = id.unwrap_or(0);
+        self.show_id();
+        Ok(())
+    }
+
     /// Gives the protocols their settings. The error is (message, remedy): settings for a protocol that the device lacks.
     pub fn set_protocols(&mut self, settings: &DeviceSettings) -> Result<(), (String, String)> {
         let lacks = |key: &str, protocol: &str| {

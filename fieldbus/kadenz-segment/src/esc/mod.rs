@@ -156,6 +156,13 @@ impl Esc {
         }
     }
 
+    /// Sets a word at an address of the master's, without effects: the application's side.
+    pub fn put_word(&mut self, address: u16, value: u16) {
+        if let Some(place) = self.memory.get_mut(usize::from(address)..).and_then(<[u8]>::first_chunk_mut) {
+            *place = value.to_le_bytes();
+        }
+    }
+
     /// Does the station address, or the alias where the master enabled it (DL control bit 24), match?
     #[inline]
     pub fn is_station(&self, address: u16) -> bool {

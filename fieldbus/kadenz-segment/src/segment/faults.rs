@@ -125,7 +125,10 @@ impl Segment {
             let was_active = running.is_active;
             running.end();
             let (label, device) = (Arc::clone(&running.label), running.device);
-            if was_active && running.fault.kind == Kind::BreakCable {
+            if was_active && running.fault.kind.is_of_group() {
+                let fault = running.fault.clone();
+                self.move_group(&fault, &label, device, Change::Ends, now_ns);
+            } else if was_active && running.fault.kind == Kind::BreakCable {
                 let change = CableChange::before(device, running.fault.port(), now_ns, true);
                 self.change_cable(change);
                 self.ring.settle_cables(now_ns);
@@ -196,6 +199,15 @@ impl Segment {
         };
         let Some((change, cable)) = change else { return };
         let number = running.number;
+        if running.fault.kind.is_of_group() {
+            let (fault, label, device) = (running.fault.clone(), Arc::clone(&running.label), running.device);
+            self.say(number, now.world_ns, if change == Change::Begins { "begins" } else { "ends" });
+            self.move_group(&fault, &label, device, change, now.world_ns);
+            if change == Change::Begins {
+                self.watch(index, now.world_ns);
+            }
+            return;
+        }
         let at_ns = cable.map_or(now.world_ns, |cable| cable.at_ns);
         match (running.fault.kind.scope(), cable) {
             (_, Some(cable)) => self.change_cable(cable),

@@ -17,6 +17,7 @@ mod ethernet;
 mod fault_language;
 mod file_access;
 mod files;
+mod hot_connect;
 mod other_protocols;
 mod redundancy;
 mod scenarios;
