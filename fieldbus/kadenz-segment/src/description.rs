@@ -388,6 +388,8 @@ pub struct Description {
     pub eoe: Option<Abilities>,
     /// AoE in its mailbox.
     pub aoe: bool,
+    /// SoE in its mailbox.
+    pub soe: bool,
     /// VoE in its mailbox.
     pub voe: bool,
     /// Mailbox of the bootstrap state; `None` for a device without this state.
@@ -418,6 +420,7 @@ impl Description {
             ("FoE", self.foe),
             ("EoE", self.eoe.is_some()),
             ("AoE", self.aoe),
+            ("SoE", self.soe),
             ("VoE", self.voe),
         ];
         let names: Vec<&str> = protocols.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();

@@ -75,6 +75,8 @@ pub struct Esi {
     pub eoe: Option<Abilities>,
     /// AoE in its mailbox.
     pub aoe: bool,
+    /// SoE in its mailbox.
+    pub soe: bool,
     /// VoE in its mailbox.
     pub voe: bool,
     /// How its ID switch is read.
@@ -106,6 +108,7 @@ impl Esi {
         description.foe = description.has_mailbox() && self.foe;
         description.eoe = self.eoe.filter(|_| description.has_mailbox());
         description.aoe = description.has_mailbox() && self.aoe;
+        description.soe = description.has_mailbox() && self.soe;
         description.voe = description.has_mailbox() && self.voe;
         description.bootstrap = self.bootstrap.filter(|_| description.has_mailbox());
     }
@@ -228,6 +231,7 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
         foe: has("FoE"),
         aoe: has("AoE"),
+        soe: has("SoE"),
         voe: has("VoE"),
         identification: child(device, "Info").map_or(Ok(Identification::default()), identification)?,
         eoe: child(device, "Mailbox").and_then(|mailbox| child(mailbox, "EoE")).map(abilities),

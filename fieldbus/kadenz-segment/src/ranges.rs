@@ -49,6 +49,7 @@ pub const RING: &[(&str, Range)] = &[
     ("device[].edge_clock.start_ns", Whole(0, LARGEST)),
     ("device[].files.password", Whole(0, 0xFFFF_FFFF)),
     ("device[].files.space_bytes", Whole(1, 256 << 20)),
+    ("device[].soe.procedure_ms", Whole(0, 60_000)),
     ("device[].voe.id", Whole(0, 0xFFFF_FFFF)),
     ("device[].voe.echo[]", Whole(0, 0xFFFF)),
     ("device[].voe.records[].type", Whole(0, 0xFFFF)),

@@ -524,6 +524,7 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         foe: has_mailbox,
         eoe: settings.ethernet.as_ref().filter(|_| has_mailbox).map(EthernetSettings::abilities),
         aoe: settings.aoe && has_mailbox,
+        soe: settings.soe.is_some() && has_mailbox,
         voe: settings.voe.is_some() && has_mailbox,
         bootstrap: has_mailbox.then_some(BOOTSTRAP),
         has_clock: settings.distributed_clock,

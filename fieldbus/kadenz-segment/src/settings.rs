@@ -8,6 +8,7 @@ use crate::eoe::settings::EthernetSettings;
 use crate::error::{from_toml, read_text, SegmentError};
 use crate::foe::files::FileSettings;
 use crate::ranges;
+use crate::soe::SoeSettings;
 use crate::voe::VendorSettings;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -126,6 +127,8 @@ pub struct DeviceSettings {
     /// AoE of a device without an ESI file.
     #[serde(default)]
     pub aoe: bool,
+    /// SoE of a drive without an ESI file.
+    pub soe: Option<SoeSettings>,
     /// A vendor's messages by VoE.
     pub voe: Option<VendorSettings>,
     /// Settings of a drive.
@@ -265,6 +268,7 @@ kind = "drive"
 # ethernet = { address = "192.168.0.2/24", gateway = "192.168.0.1", mac = "02:00:00:00:00:01", time_stamps = false }
 #                          # of EoE: the device has a web page
 # aoe = true               # objects by ADS
+# soe = { procedure_ms = 10 }    # the drive by IDN
 # voe = { id = 0x0BAD, echo = [1], records = [{ type = 2, request = "01", answer = "0A FF" }] }
 #                          # messages of a vendor
 [device.drive]

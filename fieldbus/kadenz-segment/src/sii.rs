@@ -9,6 +9,7 @@ const PROTOCOL_AOE: u16 = 0x0001;
 const PROTOCOL_EOE: u16 = 0x0002;
 const PROTOCOL_COE: u16 = 0x0004;
 const PROTOCOL_FOE: u16 = 0x0008;
+const PROTOCOL_SOE: u16 = 0x0010;
 const PROTOCOL_VOE: u16 = 0x0020;
 
 const CATEGORY_STRINGS: u16 = 10;
@@ -127,6 +128,7 @@ fn protocols(device: &Description) -> u16 {
         (device.eoe.is_some(), PROTOCOL_EOE),
         (device.coe.is_some(), PROTOCOL_COE),
         (device.foe, PROTOCOL_FOE),
+        (device.soe, PROTOCOL_SOE),
         (device.voe, PROTOCOL_VOE),
     ];
     protocols.iter().filter(|(has, _)| *has).fold(0, |all, (_, protocol)| all | protocol)
@@ -266,6 +268,7 @@ mod tests {
             foe: true,
             eoe: Some(EthernetSettings::default().abilities()),
             aoe: true,
+            soe: true,
             voe: true,
             bootstrap: Some(BOOTSTRAP),
             has_clock: true,

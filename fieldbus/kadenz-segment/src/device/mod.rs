@@ -133,6 +133,9 @@ impl Device {
             if let Some(eoe) = &mut mailbox.eoe {
                 eoe.power_on();
             }
+            if let Some(soe) = &mut mailbox.soe {
+                soe.power_on();
+            }
         }
         self.stop_outputs(0);
         let before = std::mem::replace(&mut self.dictionary, self.pristine.clone());
@@ -233,6 +236,7 @@ impl Device {
         if has_frames {
             self.continue_frames(now_ns);
         }
+        self.continue_procedures(now_ns);
     }
 
     /// Puts the next mailbox for the master where there is place, at a moment of the segment's own: the bytes of the next

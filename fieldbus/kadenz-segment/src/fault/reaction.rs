@@ -271,6 +271,7 @@ fn sentence(act: Act, name: &str) -> String {
         Act::Message(2) => format!("the master sends an EoE message to {name}"),
         Act::Message(3) => format!("the master sends another CoE message to {name}"),
         Act::Message(4) => format!("the master sends an FoE message to {name}"),
+        Act::Message(5) => format!("the master sends an SoE message to {name}"),
         Act::Message(protocol) => format!("the master sends a mailbox of type {protocol} to {name}"),
         Act::AskAgain => format!("the master asks {name} for the last mailbox again"),
         Act::ReadState => format!("the master reads the state of {name}"),

@@ -21,3 +21,4 @@ mod hot_connect;
 mod other_protocols;
 mod redundancy;
 mod scenarios;
+mod servo;
