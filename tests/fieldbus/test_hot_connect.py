@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,35 @@ def explicit_id(device: pysoem.CdefSlave) -> tuple[int, int]:
     return answer[0] & 0x20, int.from_bytes(answer[4:6], "little")
 
 
+@contextlib.contextmanager
+def process_data(soem: pysoem.Master) -> Iterator[list[int]]:
+    """Exchanges process data every 2 ms in a thread; gives the working counters so far."""
+    counters, over = [cycle(soem)], threading.Event()
+
+    def cyclic() -> None:
+        while not over.is_set():
+            counters.append(cycle(soem))
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=cyclic)
+    thread.start()
+    try:
+        yield counters
+    finally:
+        over.set()
+        thread.join()
+        soem.close()
+
+
+def lead_back(device: pysoem.CdefSlave) -> None:
+    """Brings a device that has come back to OP, as SOEM's examples do."""
+    wait_for(lambda: device.recover(500) == 1)
+    wait_for(lambda: device.reconfig(500) == pysoem.SAFEOP_STATE)
+    device.state = pysoem.OP_STATE
+    device.write_state()
+    wait_for(lambda: device.state_check(pysoem.OP_STATE, 50_000) == pysoem.OP_STATE)
+
+
 @pytest.mark.parametrize("faults", [[], ["leave@healthy=200,device=tool,lasting_ms=200"]])
 def test_soem_leads_a_group_that_joins_back_to_op_and_the_other_axis_stays_there(
     faults: list[str],
@@ -70,40 +101,23 @@ def test_soem_leads_a_group_that_joins_back_to_op_and_the_other_axis_stays_there
     tool = soem.slaves[TOOL]
     assert int.from_bytes(tool._fprd(0x0012, 2, timeout_us=FRAME_US), "little") == 7
     assert soem.state_check(pysoem.SAFEOP_STATE, 5_000_000) == pysoem.SAFEOP_STATE
-    counters, over = [cycle(soem)], threading.Event()
-
-    def cyclic() -> None:
-        while not over.is_set():
-            counters.append(cycle(soem))
-            time.sleep(0.002)
-
-    thread = threading.Thread(target=cyclic)
-    thread.start()
-    try:
+    assert explicit_id(tool) == (0x20, 41)
+    with process_data(soem) as counters:
         soem.state = pysoem.OP_STATE
         soem.write_state()
         wait_for(lambda: soem.state_check(pysoem.OP_STATE, 50_000) == pysoem.OP_STATE)
-        assert explicit_id(tool) == (0x20, 41)
         for kind in ("leave", "join") if not faults else ():
             done = control(segment_program, path, "inject", f"{kind}@frame=1,device=tool")
             assert done.returncode == 0, done.stderr
             wait_for(lambda: WITHOUT_TOOL in counters)
         wait_for(lambda: WITHOUT_TOOL in counters)
         wait_for(lambda: "joins at port 2 of hub" in log.read_text("utf-8"))
-        wait_for(lambda: tool.recover(500) == 1)
-        wait_for(lambda: tool.reconfig(500) == pysoem.SAFEOP_STATE)
-        tool.state = pysoem.OP_STATE
-        tool.write_state()
-        wait_for(lambda: tool.state_check(pysoem.OP_STATE, 50_000) == pysoem.OP_STATE)
+        lead_back(tool)
         wait_for(lambda: counters[-1] == WHOLE)
         assert explicit_id(tool) == (0x20, 41)
         soem.read_state()
         assert [int(device.state) for device in soem.slaves] == [pysoem.OP_STATE] * 3
         assert int(soem.slaves[AXIS].al_status) == 0
-    finally:
-        over.set()
-        thread.join()
-        soem.close()
     stop(process)
     lines = log.read_text("utf-8").splitlines()
     said = [line.split(" s: ")[1] for line in lines if ": group " in line]
