@@ -10,7 +10,7 @@ use crate::device::channels::{self, Place};
 use crate::device::digital_input::{self, DigitalInput};
 use crate::device::digital_output::{self, DigitalOutput};
 use crate::device::edge_clock::EdgeClock;
-use crate::device::{analog, Device, Function};
+use crate::device::{analog, Device, Function, GONE};
 use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::eoe::settings::EthernetSettings;
 use crate::error::SegmentError;
@@ -208,8 +208,7 @@ impl Ring {
     /// Takes a device's power or gives it back; it starts anew.
     pub fn set_power(&mut self, device: usize, on: bool) {
         if let Some(device) = self.devices.get_mut(device) {
-            device.power_cycle();
-            device.is_gone = !on;
+            device.set_outage(GONE, !on);
         }
         self.refresh_topology();
     }

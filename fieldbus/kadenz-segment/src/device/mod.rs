@@ -44,6 +44,11 @@ pub enum Function {
     AnalogInput(AnalogInput),
 }
 
+/// Reason of an outage: a fault has taken the device's power.
+pub const GONE: u8 = 1;
+/// Reason of an outage: its hot-connect group is not in the segment.
+pub const AWAY: u8 = 2;
+
 /// A device of the ring.
 pub struct Device {
     /// Name in the ring file.
@@ -67,10 +72,8 @@ pub struct Device {
     image: Image,
     /// SYNC0 pulses without new outputs since SAFE-OP (0x1C32:0B).
     missed: Option<Handle>,
-    /// Fault: has no power, passes nothing on.
-    pub is_gone: bool,
-    /// Its hot-connect group is not in the segment: no power either.
-    pub is_away: bool,
+    /// Why it has no power, and passes nothing on: [`GONE`], [`AWAY`], or both. One byte, since every step asks for it.
+    outage: u8,
     /// Position of its ID switch.
     pub id_switch: u16,
     /// Fault: passes frames on and works on none.
@@ -111,8 +114,7 @@ impl Device {
             channels: Vec::new(),
             image: Image::default(),
             missed: None,
-            is_gone: false,
-            is_away: false,
+            outage: 0,
             id_switch: 0,
             is_deaf: false,
             hides_links: false,
@@ -159,7 +161,18 @@ impl Device {
     /// Has power, and works.
     #[inline]
     pub fn has_power(&self) -> bool {
-        !(self.is_gone || self.is_away)
+        self.outage == 0
+    }
+
+    /// Its hot-connect group is not in the segment.
+    pub fn is_away(&self) -> bool {
+        self.outage & AWAY != 0
+    }
+
+    /// Takes its power for a reason, or gives it back; it starts anew.
+    pub fn set_outage(&mut self, reason: u8, begins: bool) {
+        self.power_cycle();
+        self.outage = self.outage & !reason | if begins { reason } else { 0 };
     }
 
     /// In operational: outputs count.

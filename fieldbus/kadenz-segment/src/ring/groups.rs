@@ -2,6 +2,7 @@
 //! Hot-connect groups: a device and those behind it, which join the segment and leave it while it works.
 
 use super::Ring;
+use crate::device::{Device, AWAY};
 
 impl Ring {
     /// Pulls a group out; it has no power from then on. Gives device and port where it was, `None` if it was nowhere.
@@ -30,7 +31,7 @@ impl Ring {
         self.topology.unplug(head);
         self.topology.plug(head, device, port);
         // What it is plugged into may be without power itself.
-        let is_away = self.devices.get(device).is_some_and(|device| device.is_away);
+        let is_away = self.devices.get(device).is_some_and(Device::is_away);
         self.set_away(head, is_away);
         self.refresh_topology();
         Ok((device, port))
@@ -44,8 +45,7 @@ impl Ring {
     fn set_away(&mut self, head: usize, is_away: bool) {
         for at in self.topology.group(head) {
             if let Some(device) = self.devices.get_mut(at) {
-                device.power_cycle();
-                device.is_away = is_away;
+                device.set_outage(AWAY, is_away);
             }
         }
     }
