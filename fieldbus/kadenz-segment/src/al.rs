@@ -62,6 +62,9 @@ pub enum AlCode {
 }
 
 const ERROR: u16 = 0x10;
+/// Bit of AL control that asks for the ID of the device, and of AL status that it stands in 0x0134 (ETG.1020, explicit
+/// device identification).
+const ID: u16 = 0x20;
 
 /// Where a device stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +72,13 @@ pub struct Al {
     state: State,
     has_error: bool,
     code: u16,
+    /// The code is the ID of the device.
+    shows_id: bool,
 }
 
 impl Default for Al {
     fn default() -> Self {
-        Self { state: State::Init, has_error: false, code: 0 }
+        Self { state: State::Init, has_error: false, code: 0, shows_id: false }
     }
 }
 
@@ -85,10 +90,10 @@ impl Al {
 
     /// The AL status register, 0x0130.
     pub fn status(&self) -> u16 {
-        self.state as u16 | if self.has_error { ERROR } else { 0 }
+        self.state as u16 | if self.has_error { ERROR } else { 0 } | if self.shows_id { ID } else { 0 }
     }
 
-    /// AL status code (0x0134).
+    /// AL status code, or the ID that was asked for (0x0134).
     pub fn code(&self) -> u16 {
         self.code
     }
@@ -98,15 +103,15 @@ impl Al {
         if self.state.climbs(state) == Some(false) {
             self.state = state;
         }
-        self.has_error = true;
-        self.code = code;
+        *self = Self { has_error: true, code, shows_id: false, ..*self };
     }
 
-    /// A write to AL control. `check(next)` says whether the device can enter a state above.
+    /// A write to AL control. `check(next)` says whether the device can enter a state above; `id` is the ID that a request
+    /// for it (bit 5) gets, `None` where the device has none.
     ///
     /// A refused step keeps the state, sets the error flag and the code. While the flag stands, only an acknowledged
     /// request (bit 4) or one that leads downwards is heard.
-    pub fn request(&mut self, control: u16, check: impl FnOnce(State) -> Result<(), u16>) {
+    pub fn request(&mut self, control: u16, id: Option<u16>, check: impl FnOnce(State) -> Result<(), u16>) {
         let acknowledged = control & ERROR != 0;
         let wanted = State::from_code(control);
         if self.has_error
@@ -127,11 +132,11 @@ impl Al {
             },
         };
         match outcome {
-            Ok(state) => *self = Self { state, has_error: false, code: 0 },
-            Err(code) => {
-                self.has_error = true;
-                self.code = code;
+            Ok(state) => {
+                let id = id.filter(|_| control & ID != 0);
+                *self = Self { state, has_error: false, code: id.unwrap_or(0), shows_id: id.is_some() };
             }
+            Err(code) => *self = Self { has_error: true, code, shows_id: false, ..*self },
         }
     }
 }
@@ -147,10 +152,10 @@ mod tests {
     #[test]
     fn states_are_climbed_one_by_one() {
         let mut al = Al::default();
-        al.request(8, yes);
+        al.request(8, None, yes);
         assert_eq!((al.status(), al.code()), (0x11, 0x11));
         for state in [0x12, 4, 8] {
-            al.request(state, yes);
+            al.request(state, None, yes);
         }
         assert_eq!((al.status(), al.code()), (8, 0));
     }
@@ -158,11 +163,11 @@ mod tests {
     #[test]
     fn an_error_stands_until_acknowledged() {
         let mut al = Al::default();
-        al.request(2, |_| Err(AlCode::InvalidMailboxConfiguration as u16));
-        al.request(2, yes);
+        al.request(2, None, |_| Err(AlCode::InvalidMailboxConfiguration as u16));
+        al.request(2, None, yes);
         assert_eq!((al.status(), al.code()), (0x11, 0x16));
-        al.request(0x11, yes);
-        al.request(2, yes);
+        al.request(0x11, None, yes);
+        al.request(2, None, yes);
         assert_eq!((al.status(), al.code()), (2, 0));
     }
 
@@ -171,7 +176,7 @@ mod tests {
         let mut al = Al { state: State::Op, ..Al::default() };
         al.fail(State::SafeOp, AlCode::SyncManagerWatchdog as u16);
         assert_eq!(al.status(), 0x14);
-        al.request(1, |_| Err(1));
+        al.request(1, None, |_| Err(1));
         assert_eq!((al.status(), al.code()), (1, 0));
     }
 
@@ -179,9 +184,30 @@ mod tests {
     fn nonsense_is_refused_by_its_own_code() {
         for control in [7, 0] {
             let mut al = Al::default();
-            al.request(control, yes);
+            al.request(control, None, yes);
             assert_eq!((al.status(), al.code()), (0x11, 0x12));
         }
+    }
+
+    #[test]
+    fn an_id_stands_in_the_code_until_it_is_asked_for_no_more() {
+        let mut al = Al::default();
+        al.request(0x21, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (0x21, 5));
+        al.request(1, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (1, 0));
+        al.request(0x22, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (0x22, 5), "with a step");
+        al.request(0x28, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (0x12, 0x11), "an error has the code");
+        al.request(0x22, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (0x12, 0x11), "not heard without its acknowledge");
+        al.request(0x32, Some(5), yes);
+        assert_eq!((al.status(), al.code()), (0x22, 5));
+        al.fail(State::Init, 7);
+        assert_eq!((al.status(), al.code()), (0x11, 7));
+        al.request(0x31, None, yes);
+        assert_eq!((al.status(), al.code()), (1, 0), "a device without an ID");
     }
 
     #[test]
@@ -198,16 +224,16 @@ mod tests {
             (3, 8, 0x11),
         ] {
             let mut al = Al { state: State::from_code(from).unwrap(), ..Al::default() };
-            al.request(to, yes);
+            al.request(to, None, yes);
             let status = if code == 0 { to } else { from | 0x10 };
             assert_eq!((al.status(), al.code()), (status, code), "{from} to {to}");
         }
         let mut al = Al { state: State::Boot, ..Al::default() };
         al.fail(State::PreOp, 1);
         assert_eq!(al.status(), 0x13, "PRE-OP is not below");
-        al.request(2, yes);
+        al.request(2, None, yes);
         assert_eq!((al.status(), al.code()), (0x13, 1), "nor a way out of an error");
-        al.request(1, yes);
+        al.request(1, None, yes);
         assert_eq!((al.status(), al.code()), (1, 0));
     }
 }

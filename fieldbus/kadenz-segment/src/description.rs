@@ -238,6 +238,22 @@ impl Pdo {
     }
 }
 
+/// How a master reads the ID of a device from its ID switch (ETG.1020, explicit device identification).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Identification {
+    /// On request (AL control bit 5), in the AL status code 0x0134.
+    pub by_status: bool,
+    /// At all times, as a word at this address of the controller.
+    pub address: Option<u16>,
+}
+
+impl Identification {
+    /// The device has an ID switch.
+    pub fn exists(self) -> bool {
+        self.by_status || self.address.is_some()
+    }
+}
+
 /// Identity object, and word 8… of the EEPROM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Identity {
@@ -371,6 +387,8 @@ pub struct Description {
     pub identity: Identity,
     /// Station alias in the EEPROM.
     pub alias: u16,
+    /// How its ID switch is read.
+    pub identification: Identification,
     /// CoE in its mailbox: the details of EEPROM category 30.
     pub coe: Option<u8>,
     /// FoE in its mailbox.
@@ -379,6 +397,8 @@ pub struct Description {
     pub eoe: Option<Abilities>,
     /// AoE in its mailbox.
     pub aoe: bool,
+    /// SoE in its mailbox.
+    pub soe: bool,
     /// VoE in its mailbox.
     pub voe: bool,
     /// Mailbox of the bootstrap state; `None` for a device without this state.
@@ -409,6 +429,7 @@ impl Description {
             ("FoE", self.foe),
             ("EoE", self.eoe.is_some()),
             ("AoE", self.aoe),
+            ("SoE", self.soe),
             ("VoE", self.voe),
         ];
         let names: Vec<&str> = protocols.iter().filter(|(_, has)| *has).map(|(name, _)| *name).collect();

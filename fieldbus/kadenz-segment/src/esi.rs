@@ -4,8 +4,8 @@
 mod assignment;
 
 use crate::description::{
-    own_managers, Bootstrap, DataType, Description, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN, COE_CONFIGURE,
-    COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
+    own_managers, Bootstrap, DataType, Description, Identification, Manager, Pdo, PdoEntry, Purpose, COE_ASSIGN,
+    COE_CONFIGURE, COE_DETAILS, MAILBOX_LENGTH, MOST_PIECES,
 };
 use crate::eoe::settings::Abilities;
 use crate::error::{read_file, SegmentError};
@@ -51,8 +51,12 @@ pub struct Esi {
     pub eoe: Option<Abilities>,
     /// AoE in its mailbox.
     pub aoe: bool,
+    /// SoE in its mailbox.
+    pub soe: bool,
     /// VoE in its mailbox.
     pub voe: bool,
+    /// How its ID switch is read.
+    pub identification: Identification,
     /// Mailbox of the bootstrap state, as `BootStrap` has it.
     pub bootstrap: Option<Bootstrap>,
 }
@@ -65,6 +69,7 @@ impl Esi {
         description.identity.product = self.product;
         description.identity.revision = self.revision;
         description.type_name = self.type_name;
+        description.identification = self.identification;
         description.sync_managers = if self.managers.is_empty() {
             let is_assigned = |pdo: &&Pdo| self.assigned.iter().any(|(index, _)| *index == pdo.index);
             let assigned = |pdos: &[Pdo]| -> Vec<Pdo> { pdos.iter().filter(is_assigned).cloned().collect() };
@@ -79,6 +84,7 @@ impl Esi {
         description.foe = description.has_mailbox() && self.foe;
         description.eoe = self.eoe.filter(|_| description.has_mailbox());
         description.aoe = description.has_mailbox() && self.aoe;
+        description.soe = description.has_mailbox() && self.soe;
         description.voe = description.has_mailbox() && self.voe;
         description.bootstrap = self.bootstrap.filter(|_| description.has_mailbox());
     }
@@ -149,7 +155,9 @@ pub fn parse(text: &str, choice: Choice) -> Result<Esi, Problem> {
         coe: child(device, "Mailbox").map(|mailbox| child(mailbox, "CoE").map(coe_details)),
         foe: has("FoE"),
         aoe: has("AoE"),
+        soe: has("SoE"),
         voe: has("VoE"),
+        identification: child(device, "Info").map_or(Ok(Identification::default()), identification)?,
         eoe: child(device, "Mailbox").and_then(|mailbox| child(mailbox, "EoE")).map(abilities),
         bootstrap: child(device, "Eeprom").and_then(|eeprom| child(eeprom, "BootStrap")).map_or(Ok(None), bootstrap)?,
     })
@@ -197,6 +205,13 @@ fn choose<'a, 'input>(devices: Node<'a, 'input>, choice: Choice) -> Result<Node<
 fn abilities(eoe: Node<'_, '_>) -> Abilities {
     let is_allowed = |name| eoe.attribute(name).is_none() || is_set(eoe, name);
     Abilities { ip: is_allowed("IP"), mac: is_allowed("MAC"), stamps: is_set(eoe, "TimeStamp") }
+}
+
+/// How `Info` says that the ID switch is read.
+fn identification(info: Node<'_, '_>) -> Result<Identification, Problem> {
+    let by_status = child(info, "IdentificationReg134").and_then(|node| node.text()).map(str::trim);
+    let address = child(info, "IdentificationAdo").map(|node| narrow(node, required_number(node)?)).transpose()?;
+    Ok(Identification { by_status: by_status.is_some_and(|text| matches!(text, "1" | "true")), address })
 }
 
 /// CoE details of the EEPROM from the attributes of a CoE element.

@@ -48,7 +48,8 @@ pub struct FaultFile {
 pub struct Fault {
     /// What fails; the other keys have to fit it.
     pub kind: Kind,
-    /// Device by name, for faults of a device; with `command` or `register`, whom the datagram is addressed to.
+    /// Device by name, for faults of a device or at its port; else, with `command` or `register`, whom the datagram is
+    /// addressed to.
     pub device: Option<String>,
     /// It begins with this cycle: frames with process data, counted from 1.
     pub cycle: Option<u64>,
@@ -105,8 +106,11 @@ pub struct Fault {
     pub times: Option<u32>,
     /// Clock error from then on, ppm.
     pub ppm: Option<f64>,
-    /// Port of the device at which its cable breaks; absent: 0.
+    /// Port of the device at which its cable breaks, or a bit error enters; absent: 0. With `attached_to`, port of that
+    /// device; absent: 1.
     pub port: Option<u8>,
+    /// Device that a hot-connect group joins at, by name; absent: where it was last.
+    pub attached_to: Option<String>,
     /// The cable breaks, and heals, this long after the frame has entered the segment, ns; absent: before it comes.
     pub after_ns: Option<u32>,
 }
@@ -203,6 +207,7 @@ impl Fault {
             times: None,
             ppm: None,
             port: None,
+            attached_to: None,
             after_ns: None,
         }
     }
@@ -273,7 +278,8 @@ impl Fault {
     fn scope_problem(&self) -> Option<String> {
         let name = self.kind.name();
         match self.kind.scope() {
-            Scope::Frame if self.device.is_some() && !self.has_filter() => {
+            Scope::Frame if self.device.is_none() && self.kind.is_at_port() => Some(format!("{name} needs a device")),
+            Scope::Frame if self.device.is_some() && !self.has_filter() && !self.kind.is_at_port() => {
                 Some(format!("{name} concerns frames and takes no device without command or register"))
             }
             Scope::Device | Scope::Mailbox if self.device.is_none() => Some(format!("{name} needs a device")),
@@ -335,6 +341,9 @@ impl Fault {
             let known = nearest(&command.to_uppercase(), Command::NAMES.into_iter()).unwrap_or("");
             return Some(format!("command = \"{command}\" is none: did you mean \"{known}\"?"));
         }
+        if self.kind == Kind::Join && self.port.is_some() && (self.attached_to.is_none() || self.port == Some(0)) {
+            return Some("port of a join is 1, 2 or 3 of the device of attached_to".into());
+        }
         match (self.kind, self.delta, self.code) {
             (Kind::WrongCounter, Some(0), _) => Some("delta = 0 leaves the working counter right".into()),
             (Kind::WrongAnswerCounter, Some(delta), _) if delta % 7 == 0 => {
@@ -383,6 +392,7 @@ impl Fault {
             ("packet", plain(&self.packet)),
             ("times", plain(&self.times)),
             ("ppm", plain(&self.ppm)),
+            ("attached_to", self.attached_to.clone()),
             ("port", plain(&self.port)),
             ("after_ns", plain(&self.after_ns)),
         ];
@@ -426,7 +436,7 @@ impl Fault {
         };
         self.command.as_deref().is_none_or(|name| Command::from_name(name) == Some(command))
             && self.register.is_none_or(covers)
-            && (self.device.is_none() || is_to())
+            && (self.device.is_none() || self.kind.is_at_port() || is_to())
     }
 
     /// When it begins and how often, in the unit of its moment.
@@ -449,7 +459,7 @@ impl Fault {
         }
     }
 
-    /// Port of the cable that breaks.
+    /// Port of the cable that breaks, or at which a bit error enters.
     pub fn port(&self) -> usize {
         self.port.unwrap_or(0).into()
     }
@@ -466,8 +476,10 @@ impl Fault {
             }),
         };
         let (device, source) = (position(self.device.as_deref())?, position(self.source())?);
+        position(self.attached_to.as_deref())?;
         let place = places.get(device).filter(|_| self.device.is_some());
-        if let Some(place) = place.filter(|place| self.kind == Kind::BreakCable && !place.has_cable(self.port())) {
+        let needs_cable = self.kind == Kind::BreakCable || self.kind.is_at_port();
+        if let Some(place) = place.filter(|place| needs_cable && !place.has_cable(self.port())) {
             let message = format!("{kind}: device \"{}\" has no cable at port {}", place.name, self.port());
             let remedy = "Name a port that another device is attached to, or serve the ring with two interfaces";
             return Err((message, remedy.into()));

@@ -40,6 +40,19 @@ pub enum What {
         /// What happened.
         text: String,
     },
+    /// A hot-connect group joined the segment or left it.
+    Group {
+        /// Name of its first device.
+        head: String,
+        /// Number of its devices.
+        size: usize,
+        /// Device that it was plugged into.
+        device: String,
+        /// Port there.
+        port: usize,
+        /// It is there from now on.
+        joins: bool,
+    },
     /// A frame with the mark of a circulating one met a closed port 0.
     FrameDestroyed {
         /// Number of the frame.
@@ -61,6 +74,11 @@ impl fmt::Display for Happening {
             }
             What::FrameLost { number, from } => {
                 write!(out, "frame {number}, from interface {}, was lost under way", from.index() + 1)
+            }
+            What::Group { head, size, device, port, joins } => {
+                let verb = if *joins { "joins at" } else { "leaves" };
+                let devices = if *size == 1 { "1 device".into() } else { format!("{size} devices") };
+                write!(out, "group {head} ({devices}) {verb} port {port} of {device}")
             }
             What::Fault { label, text } => write!(out, "{label}: {text}"),
             What::FrameDestroyed { number, from } => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A simulated EtherCAT segment that any master accepts: a ring of devices with faithful EtherCAT slave controllers,
-//! mailboxes with CoE, FoE, EoE, AoE and VoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script or by
+//! mailboxes with CoE, FoE, EoE, AoE, SoE and VoE, distributed clocks, drives that move a [`plant::Plant`], and faults by script or by
 //! [`control`].
 //!
 //! A frame's way: a [`link`] receives it, [`segment::Segment::process`] passes it through every device in place,
@@ -45,6 +45,8 @@ pub mod ring;
 pub mod segment;
 pub mod settings;
 pub mod sii;
+#[deny(clippy::indexing_slicing)]
+pub mod soe;
 pub mod topology;
 #[deny(clippy::indexing_slicing)]
 pub mod voe;

@@ -13,6 +13,7 @@ use crate::esc::sync_manager::SyncManager;
 use crate::esc::Esc;
 use crate::fault::mailbox::{Fate, Steps};
 use crate::foe::{self, server};
+use crate::soe;
 use crate::voe::{self, VendorSettings};
 use std::collections::VecDeque;
 
@@ -23,6 +24,7 @@ const TYPE_AOE: u8 = 1;
 const TYPE_EOE: u8 = 2;
 const TYPE_COE: u8 = 3;
 const TYPE_FOE: u8 = 4;
+const TYPE_SOE: u8 = 5;
 const TYPE_VOE: u8 = 15;
 /// Emergencies kept while nobody fetches them; the oldest go first, as in small devices.
 const EMERGENCIES: usize = 16;
@@ -43,7 +45,7 @@ enum Refusal {
 /// A mailbox header and its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// Protocol: 1 is AoE, 2 EoE, 3 CoE, 4 FoE, 15 VoE.
+    /// Protocol: 1 is AoE, 2 EoE, 3 CoE, 4 FoE, 5 SoE, 15 VoE.
     pub protocol: u8,
     /// 1 to 7; 0 does not count.
     pub counter: u8,
@@ -87,6 +89,8 @@ pub struct Mailbox {
     pub eoe: Option<Box<eoe::server::Server>>,
     /// AoE: the name that the device gives; None where it has no AoE.
     aoe: Option<String>,
+    /// SoE; None where the device has none.
+    pub soe: Option<Box<soe::server::Server>>,
     /// VoE; None where the device has none. Its vendor is that of the identity, unless the settings name another.
     pub voe: Option<Box<VendorSettings>>,
     vendor: u32,
@@ -115,11 +119,14 @@ impl Mailbox {
     pub fn new(description: &Description) -> Self {
         let foe = description.foe.then(server::Server::default);
         let aoe = description.aoe.then(|| description.type_name.clone());
+        let soe =
+            description.soe.then(|| Box::new(soe::server::Server::new(Default::default(), &description.type_name)));
         let voe = description.voe.then(Box::default);
         Self {
             has_coe: description.coe.is_some(),
             foe,
             aoe,
+            soe,
             voe,
             vendor: description.identity.vendor,
             ..Self::default()
@@ -137,7 +144,10 @@ impl Mailbox {
     /// Everything as after power-on, but files and addresses.
     pub fn reset(&mut self) {
         let (has_coe, requests, is_silent) = (self.has_coe, self.requests, self.is_silent);
-        let (mut foe, mut eoe) = (self.foe.take(), self.eoe.take());
+        let (mut foe, mut eoe, mut soe) = (self.foe.take(), self.eoe.take(), self.soe.take());
+        if let Some(soe) = &mut soe {
+            soe.reset();
+        }
         if let Some(foe) = &mut foe {
             foe.reset();
         }
@@ -147,13 +157,13 @@ impl Mailbox {
         let (aoe, voe, vendor) = (self.aoe.take(), self.voe.take(), self.vendor);
         let mut steps = std::mem::take(&mut self.steps);
         steps.reset();
-        *self = Self { has_coe, foe, eoe, aoe, voe, vendor, requests, is_silent, steps, ..Self::default() };
+        *self = Self { has_coe, foe, eoe, aoe, soe, voe, vendor, requests, is_silent, steps, ..Self::default() };
     }
 
     /// Time alone may put mail into it.
     #[inline]
     pub fn works_by_itself(&self) -> bool {
-        self.eoe.is_some() || self.steps.are_at_work()
+        self.eoe.is_some() || self.steps.are_at_work() || self.soe.as_ref().is_some_and(|soe| soe.is_running())
     }
 
     /// Answers that a fault has kept back until now wait for the master. False if there are none.
@@ -241,9 +251,21 @@ impl Mailbox {
                         self.emergencies.pop_front();
                     }
                 }
+                None if self.deliver_notification(esc) => {}
                 None => self.deliver_frame(esc),
             }
         }
+    }
+
+    /// Puts the next notification of SoE. False if none waits.
+    fn deliver_notification(&mut self, esc: &mut Esc) -> bool {
+        let Some(notification) = self.soe.as_ref().and_then(|soe| soe.notification()) else { return false };
+        if self.offer(esc, TYPE_SOE, &notification) {
+            if let Some(soe) = &mut self.soe {
+                soe.notification_taken();
+            }
+        }
+        true
     }
 
     /// Puts the next fragment of an Ethernet frame. A transfer does not stop them: it may never end.
@@ -301,6 +323,7 @@ impl Mailbox {
             TYPE_AOE if self.aoe.is_some() && !in_boot => {
                 return self.answer_aoe(&message, dictionary, rooms[1], state)
             }
+            TYPE_SOE if self.soe.is_some() && !in_boot => self.answer_soe(&message, dictionary, rooms[1], state),
             TYPE_VOE if self.voe.is_some() && !in_boot => self.answer_voe(&message, rooms[1]),
             _ => self.refuse(message.counter, Refusal::UnsupportedProtocol),
         }
@@ -336,6 +359,18 @@ impl Mailbox {
             Err(aoe::Fault::NoRequest) => self.refuse(message.counter, Refusal::InvalidHeader),
         }
         None
+    }
+
+    fn answer_soe(&mut self, message: &Message<'_>, dictionary: &mut Dictionary, room: usize, state: State) {
+        use soe::server::{Fault, Target};
+        let Some(server) = &mut self.soe else { return };
+        match server.answer(&mut Target { dictionary, state, room }, message.body) {
+            Ok(parts) => {
+                parts.iter().for_each(|part| self.reply(assemble(TYPE_SOE, message.counter, part)));
+            }
+            Err(Fault::TooShort) => self.refuse(message.counter, Refusal::SizeTooShort),
+            Err(Fault::NoRequest) => self.refuse(message.counter, Refusal::InvalidHeader),
+        }
     }
 
     fn answer_voe(&mut self, message: &Message<'_>, room: usize) {

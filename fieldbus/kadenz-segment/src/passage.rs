@@ -33,6 +33,56 @@ pub enum Way {
     Cut,
 }
 
+/// What happens to a frame on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// It comes in at a port of a device.
+    ComesIn(usize, usize),
+    /// A device works on it; true where a closed port 0 sends it there.
+    Works(usize, bool),
+}
+
+/// Follows a frame that comes in at an end, from step to step. Gives the end at which it leaves, if it does.
+pub fn walk(
+    topology: &Topology,
+    end: End,
+    way: &dyn Fn(usize, usize, u64) -> Way,
+    see: &mut dyn FnMut(Step, u64),
+) -> Option<End> {
+    let (mut device, mut port) = topology.end(end)?;
+    let (mut now_ns, mut comes_in, mut has_looped) = (0, true, false);
+    // A frame passes each port at most twice: then it has met a closed port 0 again.
+    for _ in 0..8 * (topology.devices() + 1) {
+        if std::mem::take(&mut comes_in) {
+            if way(device, port, now_ns) != Way::Open {
+                break;
+            }
+            see(Step::ComesIn(device, port), now_ns);
+            if port == 0 {
+                see(Step::Works(device, false), now_ns);
+            }
+        }
+        port = NEXT[port];
+        match (way(device, port, now_ns), topology.peer(device, port)) {
+            (Way::Cut, _) => break,
+            (Way::Open, Some(Peer::Port(next, its_port))) => {
+                (device, port) = (next, its_port);
+                now_ns += topology.hop_ns();
+                comes_in = true;
+            }
+            (Way::Open, Some(Peer::Master(end))) => return Some(end),
+            _ if port != 0 => {}
+            // The second closed port 0 destroys it.
+            _ if has_looped => break,
+            _ => {
+                has_looped = true;
+                see(Step::Works(device, true), now_ns);
+            }
+        }
+    }
+    None
+}
+
 /// The way of a frame through the segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Passage {
@@ -48,42 +98,15 @@ impl Passage {
     /// The way of a frame that comes in at an end. `way` says what it meets at a port, some ns after it entered.
     pub fn of(topology: &Topology, end: End, way: &dyn Fn(usize, usize, u64) -> Way) -> Self {
         let mut passage = Self::default();
-        let Some((mut device, mut port)) = topology.end(end) else { return passage };
         let mut ports = vec![[None; 4]; topology.devices()];
-        let mut now_ns = 0;
-        let mut comes_in = true;
-        // A frame passes each port at most twice: then it has met a closed port 0 again.
-        for _ in 0..8 * (topology.devices() + 1) {
-            if std::mem::take(&mut comes_in) {
-                if way(device, port, now_ns) != Way::Open {
-                    break;
-                }
-                ports[device][port] = Some(now_ns);
-                if port == 0 {
-                    passage.visit(device, now_ns);
-                }
+        let leaves = walk(topology, end, way, &mut |step, now_ns| match step {
+            Step::ComesIn(device, port) => ports[device][port] = Some(now_ns),
+            Step::Works(device, is_looped) => {
+                passage.loops_at = passage.loops_at.or(is_looped.then_some(passage.visits.len()));
+                passage.visit(device, now_ns);
             }
-            port = NEXT[port];
-            match (way(device, port, now_ns), topology.peer(device, port)) {
-                (Way::Cut, _) => break,
-                (Way::Open, Some(Peer::Port(next, its_port))) => {
-                    (device, port) = (next, its_port);
-                    now_ns += topology.hop_ns();
-                    comes_in = true;
-                }
-                (Way::Open, Some(Peer::Master(end))) => {
-                    passage.leaves = Some(end);
-                    break;
-                }
-                _ if port != 0 => {}
-                // The second closed port 0 destroys it.
-                _ if passage.loops_at.is_some() => break,
-                _ => {
-                    passage.loops_at = Some(passage.visits.len());
-                    passage.visit(device, now_ns);
-                }
-            }
-        }
+        });
+        passage.leaves = leaves;
         passage.visits.iter_mut().for_each(|(device, visit)| visit.ports_ns = ports[*device]);
         passage
     }
@@ -138,7 +161,16 @@ impl CableChange {
 
 /// The way of a frame that enters at `now_ns`, while cables break and heal. `changes` in order of time.
 pub fn in_flight(topology: &Topology, end: End, now_ns: u64, changes: &[CableChange]) -> Passage {
-    Passage::of(topology, end, &|device, port, after_ns| {
+    Passage::of(topology, end, &ways(topology, now_ns, changes))
+}
+
+/// What a frame that enters at `now_ns` meets at a port, some ns later, while cables break and heal.
+pub fn ways<'a>(
+    topology: &'a Topology,
+    now_ns: u64,
+    changes: &'a [CableChange],
+) -> impl Fn(usize, usize, u64) -> Way + 'a {
+    move |device, port, after_ns| {
         let is_open = topology.open(device) & 1 << port != 0;
         let mut way = if is_open { Way::Open } else { Way::Closed };
         let world_ns = now_ns.saturating_add(after_ns);
@@ -152,7 +184,7 @@ pub fn in_flight(topology: &Topology, end: End, now_ns: u64, changes: &[CableCha
             };
         }
         way
-    })
+    }
 }
 
 #[cfg(test)]

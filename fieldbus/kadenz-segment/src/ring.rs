@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The devices together: built from a ring file, moved through time, wired to each other and to the plant.
 
+mod groups;
+mod wires;
+
 use crate::coe::object::Dictionary;
-use crate::description::{own_managers, Description, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
+use crate::description::{own_managers, Description, Identification, Identity, Pdo, Purpose, BOOTSTRAP, COE_DETAILS};
 use crate::device::channels::{self, Place};
 use crate::device::digital_input::{self, DigitalInput};
 use crate::device::digital_output::{self, DigitalOutput};
 use crate::device::edge_clock::EdgeClock;
-use crate::device::{analog, Device, Function};
+use crate::device::{analog, Device, Function, GONE};
 use crate::drive::{objects, settings::DriveSettings, Drive};
 use crate::eoe::settings::EthernetSettings;
-use crate::error::{nearest, SegmentError};
+use crate::error::SegmentError;
 use crate::esc::clock::Clock;
 use crate::esi::{self, Choice};
 use crate::foe::files::{FileSettings, Files};
 use crate::lead::{Incoming, Outgoing};
-use crate::passage::{in_flight, CableChange, Passage, Visit};
+use crate::passage::{in_flight, walk, ways, CableChange, Passage, Step, Visit};
 use crate::plant::{AxisInput, Inertias, Plant};
 use crate::process_image::{Images, Key};
 use crate::random::Random;
 use crate::settings::{DeviceSettings, Kind, RingFile};
 use crate::topology::{dl_status, End, Topology};
 use std::path::Path;
+use wires::Wire;
 
 /// Vendor of the simulated devices: not assigned by the ETG, so that no real driver takes one for its own.
 pub const VENDOR: u32 = 0x0000_0BAD;
@@ -29,13 +33,6 @@ pub const VENDOR: u32 = 0x0000_0BAD;
 const MOST_CHANNELS: usize = 16;
 /// After a longer pause the segment continues from now: the process was stopped.
 const LONGEST_PAUSE_NS: u64 = 60_000_000_000;
-
-#[derive(Debug, Clone, Copy)]
-struct Wire {
-    from: (usize, u8),
-    to: (usize, u8),
-    delay_ns: u64,
-}
 
 /// All devices, and what connects them.
 pub struct Ring {
@@ -91,7 +88,7 @@ impl Ring {
         }
         let tick_ns = u64::from(file.ring.tick_us) * 1000;
         let mut ring = Self {
-            wires: wires(file, &devices, path)?,
+            wires: wires::read(file, &devices, path)?,
             outgoing: Vec::new(),
             incoming: Vec::new(),
             // A brake on every axis until its drive has spoken.
@@ -108,6 +105,7 @@ impl Ring {
             has_events: false,
             last_event_ns: 0,
         };
+        ring.take_away_absent();
         ring.refresh_topology();
         Ok(ring)
     }
@@ -194,6 +192,13 @@ impl Ring {
         is_met.then(|| in_flight(&self.topology, from, now_ns, &self.changes))
     }
 
+    /// What happens on its way to a frame that enters now, step by step.
+    pub(crate) fn steps(&self, from: End, now_ns: u64) -> Vec<Step> {
+        let mut steps = Vec::new();
+        walk(&self.topology, from, &ways(&self.topology, now_ns, &self.changes), &mut |step, _| steps.push(step));
+        steps
+    }
+
     /// Lets one frame take another way. Gives the usual one, to be put back.
     pub(crate) fn replace_passage(&mut self, from: End, passage: Passage) -> Passage {
         self.images.iter_mut().for_each(Images::forget);
@@ -203,8 +208,7 @@ impl Ring {
     /// Takes a device's power or gives it back; it starts anew.
     pub fn set_power(&mut self, device: usize, on: bool) {
         if let Some(device) = self.devices.get_mut(device) {
-            device.power_cycle();
-            device.is_gone = !on;
+            device.set_outage(GONE, !on);
         }
         self.refresh_topology();
     }
@@ -246,10 +250,10 @@ impl Ring {
         for (at, device) in devices.iter().enumerate() {
             self.topology.set_closed(at, device.esc.closed_ports());
         }
-        self.topology.refresh(&|device| devices.get(device).is_some_and(|device| !device.is_gone));
+        self.topology.refresh(&|device| devices.get(device).is_some_and(Device::has_power));
         for (at, (device, before)) in self.devices.iter_mut().zip(links_before).enumerate() {
             let (open, links) = (self.topology.open(at), self.topology.links(at));
-            if !device.is_gone {
+            if device.has_power() {
                 device.esc.lose_links(before & !links);
             }
             device.esc.set_dl_status(if device.hides_links { dl_status(0, 0) } else { dl_status(open, links) });
@@ -316,9 +320,9 @@ impl Ring {
         for (axis, device) in self.axes.iter().enumerate() {
             let Some(device) = self.devices.get_mut(*device) else { continue };
             let (position, velocity) = (self.plant.position_rad(axis), self.plant.velocity_rad_s(axis));
-            let (is_gone, Function::Drive(drive)) = (device.is_gone, &mut device.function) else { continue };
+            let (has_power, Function::Drive(drive)) = (device.has_power(), &mut device.function) else { continue };
             let mut input = drive.step(&mut device.dictionary, position, velocity, dt_s);
-            if is_gone {
+            if !has_power {
                 // Without power the spring closes the brake.
                 input = AxisInput { torque_nm: 0.0, brake: true };
             }
@@ -413,6 +417,7 @@ fn build(
     }
     device.connect_network(settings.ethernet.as_ref(), position, file.ring.seed).map_err(wrong)?;
     device.set_protocols(settings).map_err(wrong)?;
+    device.set_id(settings.device_id).map_err(wrong)?;
     Ok(device)
 }
 
@@ -513,10 +518,12 @@ fn describe(position: usize, settings: &DeviceSettings, folder: &Path) -> Result
         type_name: type_name.into(),
         identity: Identity { vendor: VENDOR, product, revision, serial: settings.serial.unwrap_or(position as u32) },
         alias: settings.alias,
+        identification: Identification { by_status: settings.device_id.is_some(), address: None },
         coe: has_mailbox.then_some(COE_DETAILS),
         foe: has_mailbox,
         eoe: settings.ethernet.as_ref().filter(|_| has_mailbox).map(EthernetSettings::abilities),
         aoe: settings.aoe && has_mailbox,
+        soe: settings.soe.is_some() && has_mailbox,
         voe: settings.voe.is_some() && has_mailbox,
         bootstrap: has_mailbox.then_some(BOOTSTRAP),
         has_clock: settings.distributed_clock,
@@ -558,43 +565,4 @@ fn drive_function(settings: DriveSettings, dictionary: &mut Dictionary) -> Funct
     objects::add(dictionary, &settings);
     // `add` has put every object that `Drive::new` looks up.
     Drive::new(settings, dictionary).map_or(Function::Coupler, |drive| Function::Drive(Box::new(drive)))
-}
-
-fn wires(file: &RingFile, devices: &[Device], path: &Path) -> Result<Vec<Wire>, SegmentError> {
-    let end = |text: &str| -> Result<(usize, u8), SegmentError> {
-        let parsed = text.rsplit_once('.').and_then(|(name, channel)| Some((name, channel.parse::<u8>().ok()?)));
-        let Some((name, channel)) = parsed else {
-            let message = format!("wire end \"{text}\" is not name.channel");
-            return Err(SegmentError::config(path, message, "Write it like \"outputs.1\""));
-        };
-        let Some(device) = file.position(name) else {
-            let known = nearest(name, file.device.iter().map(|device| device.name.as_str())).unwrap_or("");
-            let message = format!("wire end \"{text}\": no device \"{name}\"");
-            return Err(SegmentError::config(path, message, format!("Did you mean \"{known}.{channel}\"?")));
-        };
-        if !(1..=devices[device].channels.len()).contains(&usize::from(channel)) {
-            let message = format!("wire end \"{text}\": {name} has no channel {channel}");
-            return Err(SegmentError::config(path, message, "Channels count from 1"));
-        }
-        Ok((device, channel))
-    };
-    let mut wires = Vec::new();
-    for settings in &file.wire {
-        let wire = Wire { from: end(&settings.from)?, to: end(&settings.to)?, delay_ns: settings.delay_ns };
-        let fits = matches!(
-            (&devices[wire.from.0].function, &devices[wire.to.0].function),
-            (Function::DigitalOutput(_), Function::DigitalInput(_))
-                | (Function::AnalogOutput(_), Function::AnalogInput(_))
-        );
-        if !fits {
-            let message = format!("wire from \"{}\" to \"{}\"", settings.from, settings.to);
-            return Err(SegmentError::config(
-                path,
-                message,
-                "A wire leads from an output to an input of the same sort",
-            ));
-        }
-        wires.push(wire);
-    }
-    Ok(wires)
 }

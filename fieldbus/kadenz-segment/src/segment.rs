@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The segment: what a frame meets between leaving the master and coming back.
 
+mod bit_errors;
 mod faults;
+mod groups;
 
 use crate::command::{Addressing, Command};
 use crate::control::Desk;
@@ -152,9 +154,9 @@ impl Segment {
     }
 
     fn pass_devices(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
-        let Ok(datagrams) = datagrams(frame) else {
-            self.counters.ignored += 1;
-            return Passed { verdict: Verdict::Ignored, leaves: from };
+        let datagrams = match datagrams(frame) {
+            Ok(datagrams) => datagrams,
+            Err(error) => return self.ignore(from, error, now_ns),
         };
         let events = self.ring.frame_events(from);
         let mut is_cyclic = false;

@@ -8,6 +8,7 @@ use crate::eoe::settings::EthernetSettings;
 use crate::error::{from_toml, read_text, SegmentError};
 use crate::foe::files::FileSettings;
 use crate::ranges;
+use crate::soe::SoeSettings;
 use crate::voe::VendorSettings;
 use serde::Deserialize;
 use std::collections::HashSet;
@@ -68,6 +69,15 @@ pub enum Kind {
     AnalogInput,
 }
 
+/// Whether a hot-connect group is in the segment when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum HotConnect {
+    Present,
+    Absent,
+}
+
 /// One device of the ring file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -98,6 +108,10 @@ pub struct DeviceSettings {
     pub attached_to: Option<String>,
     /// Port of that device: 1, 2 or 3; absent: 1.
     pub port: Option<u8>,
+    /// With the devices behind it, it is a hot-connect group, which joins and leaves.
+    pub hot_connect: Option<HotConnect>,
+    /// Position of the ID switch.
+    pub device_id: Option<u16>,
     /// Channels of a terminal.
     pub channels: Option<u8>,
     /// Channels of a digital input that stamp edges, from the first.
@@ -113,6 +127,8 @@ pub struct DeviceSettings {
     /// AoE of a device without an ESI file.
     #[serde(default)]
     pub aoe: bool,
+    /// SoE of a drive without an ESI file.
+    pub soe: Option<SoeSettings>,
     /// A vendor's messages by VoE.
     pub voe: Option<VendorSettings>,
     /// Settings of a drive.
@@ -203,6 +219,12 @@ impl RingFile {
             if device.attached_to.is_none() && at == 0 && device.port.is_some() {
                 return problem(format!("{place}: port"), "The first device is attached to the master; remove the key");
             }
+            if at == 0 && device.hot_connect.is_some() {
+                return problem(
+                    format!("{place}: hot_connect"),
+                    "The first device is attached to the master; remove the key",
+                );
+            }
         }
         None
     }
@@ -239,11 +261,14 @@ kind = "drive"
 # clock_start_ns = 0
 # attached_to = "coupler"  # absent: the device before
 # port = 1                 # of that device: 1, 2 or 3
+# hot_connect = "present"  # this device and those behind it join and leave; absent: not there at the start
+# device_id = 5            # position of the ID switch
 # files = { folder = "images", password = 0x1234, space_bytes = 16777216, states = "any", writable = true, overwrite = true }
 #                          # of FoE; no folder: in memory. states: any, bootstrap, not-bootstrap
 # ethernet = { address = "192.168.0.2/24", gateway = "192.168.0.1", mac = "02:00:00:00:00:01", time_stamps = false }
 #                          # of EoE: the device has a web page
 # aoe = true               # objects by ADS
+# soe = { procedure_ms = 10 }    # the drive by IDN
 # voe = { id = 0x0BAD, echo = [1], records = [{ type = 2, request = "01", answer = "0A FF" }] }
 #                          # messages of a vendor
 [device.drive]

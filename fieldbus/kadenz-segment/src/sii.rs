@@ -9,6 +9,7 @@ const PROTOCOL_AOE: u16 = 0x0001;
 const PROTOCOL_EOE: u16 = 0x0002;
 const PROTOCOL_COE: u16 = 0x0004;
 const PROTOCOL_FOE: u16 = 0x0008;
+const PROTOCOL_SOE: u16 = 0x0010;
 const PROTOCOL_VOE: u16 = 0x0020;
 
 const CATEGORY_STRINGS: u16 = 10;
@@ -127,6 +128,7 @@ fn protocols(device: &Description) -> u16 {
         (device.eoe.is_some(), PROTOCOL_EOE),
         (device.coe.is_some(), PROTOCOL_COE),
         (device.foe, PROTOCOL_FOE),
+        (device.soe, PROTOCOL_SOE),
         (device.voe, PROTOCOL_VOE),
     ];
     protocols.iter().filter(|(has, _)| *has).fold(0, |all, (_, protocol)| all | protocol)
@@ -136,9 +138,12 @@ fn general(device: &Description, strings: &mut Strings) -> Vec<u8> {
     let name = strings.add(&device.type_name);
     let group = strings.add("kadenz");
     let mut general = vec![group, 0, name, name, 0];
-    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), u8::from(device.eoe.is_some()), 0, 0, 0, 0]);
+    let identification = device.identification;
+    let flags = u8::from(identification.by_status) << 3 | u8::from(identification.address.is_some()) << 4;
+    general.extend([device.coe.unwrap_or(0), u8::from(device.foe), u8::from(device.eoe.is_some()), 0, 0, 0, flags]);
     general.extend([0, 0, group, 0]);
     general.extend(0x1111_u16.to_le_bytes());
+    general.extend(identification.address.unwrap_or(0).to_le_bytes());
     general.resize(32, 0);
     general
 }
@@ -250,7 +255,7 @@ impl Sii {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::description::{own_managers, Identity, BOOTSTRAP, COE_DETAILS};
+    use crate::description::{own_managers, Identification, Identity, BOOTSTRAP, COE_DETAILS};
     use crate::eoe::settings::EthernetSettings;
 
     fn sii() -> Sii {
@@ -258,10 +263,12 @@ mod tests {
             type_name: "test".into(),
             identity: Identity { vendor: 0x1234, product: 0x5678, revision: 9, serial: 10 },
             alias: 7,
+            identification: Identification::default(),
             coe: Some(COE_DETAILS),
             foe: true,
             eoe: Some(EthernetSettings::default().abilities()),
             aoe: true,
+            soe: true,
             voe: true,
             bootstrap: Some(BOOTSTRAP),
             has_clock: true,
@@ -292,7 +299,7 @@ mod tests {
     fn the_mailboxes_of_bootstrap_and_the_protocols_stand_in_their_words() {
         let sii = sii();
         assert_eq!([0x14, 0x15, 0x16, 0x17].map(|word| sii.word(word)), [0x1000, 1024, 0x1400, 1024]);
-        assert_eq!(sii.word(0x1C), 0x2F & !0x0010);
+        assert_eq!(sii.word(0x1C), 0x3F);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! Which port is connected to which, which links stand, and the passages of frames that follow from it.
 
 use crate::passage::{Passage, Way};
-use crate::settings::RingFile;
+use crate::settings::{HotConnect, RingFile};
 
 /// An end of the ring: where frames of the master come in, and where they leave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,6 +44,8 @@ struct Place {
     closed: u8,
     /// Ports with a link.
     links: u8,
+    /// Of the head of a hot-connect group: where it is plugged in, or was last.
+    home: Option<(usize, usize)>,
 }
 
 /// The devices and the cables between them.
@@ -74,6 +76,10 @@ impl Topology {
             };
             let Some(parent) = parent else { continue };
             let port = usize::from(device.port.unwrap_or(1));
+            places[at].home = device.hot_connect.map(|_| (parent, port));
+            if device.hot_connect == Some(HotConnect::Absent) {
+                continue;
+            }
             if places[parent].peers[port].is_some() {
                 let message =
                     format!("device {at} ({}): port {port} of {} is taken", device.name, file.device[parent].name);
@@ -94,7 +100,7 @@ impl Topology {
         };
         topology.refresh(&|_| true);
         let order = topology.passage(End::First).visits.iter().map(|(device, _)| *device);
-        if order.clone().enumerate().any(|(at, device)| at != device) {
+        if !order.clone().is_sorted() {
             let names: Vec<&str> = order.map(|device| file.device[device].name.as_str()).collect();
             let message = "the devices are not in the order in which a frame passes them (ports 3, 1, 2)".to_owned();
             return Err((message, format!("List them as: {}", names.join(", "))));
@@ -153,6 +159,59 @@ impl Topology {
             if let Some(place) = self.places.get_mut(device) {
                 place.broken = place.broken & !(1 << port) | u8::from(!stands) << port;
             }
+        }
+    }
+
+    /// It is the head of a hot-connect group.
+    pub fn is_head(&self, device: usize) -> bool {
+        self.home(device).is_some()
+    }
+
+    /// It is the head of a hot-connect group that is plugged in nowhere.
+    pub fn is_absent(&self, device: usize) -> bool {
+        self.is_head(device) && self.plugged_at(device).is_none()
+    }
+
+    /// Where a group is plugged in, or was last: device and port.
+    pub(crate) fn home(&self, head: usize) -> Option<(usize, usize)> {
+        self.places.get(head)?.home
+    }
+
+    /// Where the cable at a device's port 0 leads: device and port.
+    pub(crate) fn plugged_at(&self, head: usize) -> Option<(usize, usize)> {
+        port_of(self.peer(head, 0))
+    }
+
+    /// A device and all behind it.
+    pub fn group(&self, head: usize) -> Vec<usize> {
+        let mut group = vec![head];
+        let mut at = 0;
+        while let Some(device) = group.get(at).copied() {
+            group.extend((1..4).filter_map(|port| Some(port_of(self.peer(device, port))?.0)));
+            at += 1;
+        }
+        group
+    }
+
+    /// Pulls a group out. Gives device and port where it was.
+    pub(crate) fn unplug(&mut self, head: usize) -> Option<(usize, usize)> {
+        let place = self.plugged_at(head).filter(|_| self.is_head(head))?;
+        self.set_peer(head, 0, None);
+        self.set_peer(place.0, place.1, None);
+        self.places[head].home = Some(place);
+        Some(place)
+    }
+
+    /// Plugs a group in at a free port, by a cable that stands.
+    pub(crate) fn plug(&mut self, head: usize, device: usize, port: usize) {
+        self.set_peer(head, 0, Some(Peer::Port(device, port)));
+        self.set_peer(device, port, Some(Peer::Port(head, 0)));
+    }
+
+    fn set_peer(&mut self, device: usize, port: usize, peer: Option<Peer>) {
+        if let Some(place) = self.places.get_mut(device) {
+            place.peers[port] = peer;
+            place.broken &= !(1 << port);
         }
     }
 

@@ -129,7 +129,7 @@ fn serve_first(
 /// Drives whose motor may have torque.
 pub fn powered(segment: &Segment) -> usize {
     let has_torque = |function: &Function| matches!(function, Function::Drive(drive) if drive.power().has_torque());
-    segment.ring().devices.iter().filter(|device| !device.is_gone && has_torque(&device.function)).count()
+    segment.ring().devices.iter().filter(|device| device.has_power() && has_torque(&device.function)).count()
 }
 
 /// A ring in a child process behind a pair of virtual interfaces.

@@ -97,7 +97,7 @@ pub fn segment(faults: &[&str]) -> Arc<Mutex<Segment>> {
 /// Drives whose motor may have torque, as the ring itself says.
 pub fn powered(segment: &Mutex<Segment>) -> usize {
     let segment = segment.lock().unwrap();
-    let drives = segment.ring().devices.iter().filter(|device| !device.is_gone);
+    let drives = segment.ring().devices.iter().filter(|device| device.has_power());
     drives.filter(|device| matches!(&device.function, Function::Drive(drive) if drive.power().has_torque())).count()
 }
 

@@ -44,6 +44,11 @@ pub enum Function {
     AnalogInput(AnalogInput),
 }
 
+/// Reason of an outage: a fault has taken the device's power.
+pub const GONE: u8 = 1;
+/// Reason of an outage: its hot-connect group is not in the segment.
+pub const AWAY: u8 = 2;
+
 /// A device of the ring.
 pub struct Device {
     /// Name in the ring file.
@@ -67,8 +72,10 @@ pub struct Device {
     image: Image,
     /// SYNC0 pulses without new outputs since SAFE-OP (0x1C32:0B).
     missed: Option<Handle>,
-    /// Fault: has no power, passes nothing on.
-    pub is_gone: bool,
+    /// Why it has no power, and passes nothing on: [`GONE`], [`AWAY`], or both. One byte, since every step asks for it.
+    outage: u8,
+    /// Position of its ID switch.
+    pub id_switch: u16,
     /// Fault: passes frames on and works on none.
     pub is_deaf: bool,
     /// Fault: DL status says that no port has a link.
@@ -107,7 +114,8 @@ impl Device {
             channels: Vec::new(),
             image: Image::default(),
             missed: None,
-            is_gone: false,
+            outage: 0,
+            id_switch: 0,
             is_deaf: false,
             hides_links: false,
             refusal: None,
@@ -127,6 +135,9 @@ impl Device {
             if let Some(eoe) = &mut mailbox.eoe {
                 eoe.power_on();
             }
+            if let Some(soe) = &mut mailbox.soe {
+                soe.power_on();
+            }
         }
         self.stop_outputs(0);
         let before = std::mem::replace(&mut self.dictionary, self.pristine.clone());
@@ -136,7 +147,32 @@ impl Device {
             Function::DigitalInput(inputs) => inputs.power_cycle(&before, &mut self.dictionary),
             _ => {}
         }
+        self.show_id();
         self.publish_al();
+    }
+
+    /// The ID stands where the device's file says, as soon as there is power.
+    pub fn show_id(&mut self) {
+        if let Some(address) = self.description.identification.address {
+            self.esc.put_word(address, self.id_switch);
+        }
+    }
+
+    /// Has power, and works.
+    #[inline]
+    pub fn has_power(&self) -> bool {
+        self.outage == 0
+    }
+
+    /// Its hot-connect group is not in the segment.
+    pub fn is_away(&self) -> bool {
+        self.outage & AWAY != 0
+    }
+
+    /// Takes its power for a reason, or gives it back; it starts anew.
+    pub fn set_outage(&mut self, reason: u8, begins: bool) {
+        self.power_cycle();
+        self.outage = self.outage & !reason | if begins { reason } else { 0 };
     }
 
     /// In operational: outputs count.
@@ -146,7 +182,7 @@ impl Device {
 
     /// Carries out the actions that the frame started: state changes, mailbox, process data outside synchronous operation.
     pub fn settle(&mut self, now_ns: u64) {
-        if self.is_gone {
+        if !self.has_power() {
             return;
         }
         self.esc.follow_reference();
@@ -188,7 +224,7 @@ impl Device {
     /// A step of the segment's grid: watchdog and, without SYNC0, inputs.
     #[inline]
     pub fn tick(&mut self, now_ns: u64) {
-        if self.is_gone {
+        if !self.has_power() {
             return;
         }
         if self.esc.watch(now_ns) && self.al.state() == State::Op {
@@ -213,6 +249,7 @@ impl Device {
         if has_frames {
             self.continue_frames(now_ns);
         }
+        self.continue_procedures(now_ns);
     }
 
     /// Puts the next mailbox for the master where there is place, at a moment of the segment's own: the bytes of the next
@@ -225,7 +262,7 @@ impl Device {
 
     /// SYNC0: outputs take effect, inputs are taken.
     pub fn pulse(&mut self, world_ns: u64) {
-        if self.is_gone || self.al.state() < State::SafeOp {
+        if !self.has_power() || self.al.state() < State::SafeOp {
             return;
         }
         self.outputs(world_ns);
@@ -291,7 +328,8 @@ impl Device {
         let (esc, description, dictionary) = (&self.esc, &self.description, &self.dictionary);
         let before = self.al.state();
         let refusal = self.refusal;
-        self.al.request(control, |next| match refusal {
+        let id = description.identification.by_status.then_some(self.id_switch);
+        self.al.request(control, id, |next| match refusal {
             Some((state, code)) if state == next => Err(code),
             _ => check(next, esc, description, dictionary).map_err(|code| code as u16),
         });

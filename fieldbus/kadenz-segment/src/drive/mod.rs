@@ -175,6 +175,16 @@ impl Drive {
         self.emergency = Some(Emergency { code, register, data: [0; 5] });
     }
 
+    /// Resets a fault, as a rising edge of bit 7 of the controlword does. False if there is still one.
+    pub(crate) fn reset_fault(&mut self) -> bool {
+        let is_free = self.machine.reset_fault();
+        if is_free {
+            self.error_code = 0;
+            self.following_s = 0.0;
+        }
+        is_free
+    }
+
     /// Outputs do not count any more.
     pub(crate) fn lose_control(&mut self) {
         self.has_setpoints = false;

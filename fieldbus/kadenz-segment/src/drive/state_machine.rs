@@ -107,6 +107,14 @@ impl StateMachine {
         }
     }
 
+    /// Resets a fault; one that the drive still reacts to stays. False if there is still one.
+    pub fn reset_fault(&mut self) -> bool {
+        if self.state == Power::Fault {
+            self.state = Power::SwitchOnDisabled;
+        }
+        self.state != Power::FaultReactionActive
+    }
+
     /// Takes a controlword. True if a fault was reset.
     pub fn command(&mut self, controlword: u16) -> bool {
         use Command::*;

@@ -37,14 +37,6 @@ impl Esc {
         }
     }
 
-    /// Counts the lost links of ports (bit = port) at 0x0310.
-    pub fn lose_links(&mut self, ports: u8) {
-        for port in (0..4).filter(|port| ports & 1 << port != 0) {
-            let counter = at::LOST_LINK.element(port);
-            self.put(counter, self.get(counter).saturating_add(1));
-        }
-    }
-
     /// AL status and its code as the state machine gives them.
     pub fn set_al_status(&mut self, status: u16, code: u16) {
         if self.get(at::AL_STATUS) != status {

@@ -6,6 +6,8 @@ mod application;
 #[deny(clippy::indexing_slicing)]
 pub mod clock;
 #[deny(clippy::indexing_slicing)]
+mod errors;
+#[deny(clippy::indexing_slicing)]
 mod events;
 #[deny(clippy::indexing_slicing)]
 pub mod fmmu;
@@ -16,6 +18,7 @@ pub mod sync_manager;
 #[deny(clippy::indexing_slicing)]
 pub mod watchdog;
 
+pub use errors::ReceiveError;
 pub use events::Events;
 pub use process_data::Part;
 
@@ -150,6 +153,13 @@ impl Esc {
     pub fn put<T: Value>(&mut self, register: Register<T>, value: T) {
         if let Some(place) = self.memory.get_mut(register.range()) {
             place.copy_from_slice(value.to_le().as_ref());
+        }
+    }
+
+    /// Sets a word at an address of the master's, without effects: the application's side.
+    pub fn put_word(&mut self, address: u16, value: u16) {
+        if let Some(place) = self.memory.get_mut(usize::from(address)..).and_then(<[u8]>::first_chunk_mut) {
+            *place = value.to_le_bytes();
         }
     }
 
@@ -439,17 +449,6 @@ impl Esc {
             }
             _ => 0,
         };
-    }
-
-    /// Any write to a group of error counters clears the whole group.
-    fn clear_errors(&mut self, address: usize, length: usize) {
-        let groups =
-            [at::RECEIVE_ERRORS.range(), at::FORWARDED_ERRORS.range(), at::UNIT_ERRORS.range(), at::LOST_LINK.range()];
-        for group in groups.into_iter().filter(|group| address < group.end && address + length > group.start) {
-            if let Some(counters) = self.memory.get_mut(group) {
-                counters.fill(0);
-            }
-        }
     }
 
     fn reconfigure(&mut self) {

@@ -83,7 +83,7 @@ impl Campaign {
         let (kind, names) = fitting.get(kind as usize % fitting.len().max(1))?;
         let within = |[first, last]: [u64; 2]| first + moment % (last - first).saturating_add(1);
         let mut fault = Fault::new(*kind);
-        fault.device = (kind.scope() != Scope::Frame).then(|| names[device as usize % names.len()].clone());
+        fault.device = has_device(*kind).then(|| names[device as usize % names.len()].clone());
         (fault.cycle, fault.frame) = (self.cycle.map(within), self.frame.map(within));
         fault.time_ms = self.time_ms.map(|range| within(range) as f64);
         match kind.scope() {
@@ -108,8 +108,12 @@ impl Campaign {
     }
 }
 
+fn has_device(kind: Kind) -> bool {
+    kind.scope() != Scope::Frame || kind.is_at_port()
+}
+
 fn fits(kind: Kind, name: &str, places: &[Place]) -> bool {
     let mut fault = Fault::new(kind);
     fault.device = Some(name.to_owned());
-    kind.scope() == Scope::Frame || fault.places_in(places).is_ok()
+    !has_device(kind) || fault.places_in(places).is_ok()
 }

@@ -18,6 +18,10 @@ pub enum Kind {
     LateFrame,
     /// A byte of the returned frame is wrong.
     CorruptFrame,
+    /// A bit of the frame is wrong from a port on.
+    BitError,
+    /// A symbol of the frame is none from a port on: the PHY sees it.
+    SymbolError,
     /// The working counter of each datagram with process data is off.
     WrongCounter,
     /// The cable at a port of the device is broken; it heals at the end.
@@ -48,6 +52,10 @@ pub enum Kind {
     FoeError,
     /// The checksum of the EEPROM is wrong.
     EepromChecksum,
+    /// A hot-connect group is plugged in; it leaves at the end.
+    Join,
+    /// A hot-connect group is pulled out; it joins again at the end.
+    Leave,
     /// DL status of the device says that no port has a link, though frames pass.
     NoLink,
     /// A mailbox request reaches the controller, and the application never learns of it.
@@ -69,14 +77,18 @@ pub enum Kind {
 }
 
 /// All kinds with their names.
-pub const KINDS: [(&str, Kind); 29] = [
+pub const KINDS: [(&str, Kind); 33] = [
     ("lose-frame", Kind::LoseFrame),
     ("lose-return", Kind::LoseReturn),
     ("double-frame", Kind::DoubleFrame),
     ("late-frame", Kind::LateFrame),
     ("corrupt-frame", Kind::CorruptFrame),
+    ("bit-error", Kind::BitError),
+    ("symbol-error", Kind::SymbolError),
     ("wrong-counter", Kind::WrongCounter),
     ("break-cable", Kind::BreakCable),
+    ("join", Kind::Join),
+    ("leave", Kind::Leave),
     ("device-gone", Kind::DeviceGone),
     ("device-reset", Kind::DeviceReset),
     ("device-deaf", Kind::DeviceDeaf),
@@ -122,11 +134,23 @@ impl Kind {
     pub fn scope(self) -> Scope {
         use Kind::*;
         match self {
-            LoseFrame | LoseReturn | DoubleFrame | LateFrame | CorruptFrame | WrongCounter => Scope::Frame,
+            LoseFrame | LoseReturn | DoubleFrame | LateFrame | CorruptFrame | BitError | SymbolError | WrongCounter => {
+                Scope::Frame
+            }
             LoseRequest | LoseAnswer | LateAnswer | DoubleAnswer | CorruptAnswer | WrongAnswerCounter
             | WrongAnswerLength | AbortRequest => Scope::Mailbox,
             _ => Scope::Device,
         }
+    }
+
+    /// It lets a hot-connect group join or leave.
+    pub fn is_of_group(self) -> bool {
+        matches!(self, Self::Join | Self::Leave)
+    }
+
+    /// It concerns frames that come in at a port of a device.
+    pub fn is_at_port(self) -> bool {
+        matches!(self, Self::BitError | Self::SymbolError)
     }
 
     /// Keys that it takes besides moment, repetition and device.
@@ -135,11 +159,13 @@ impl Kind {
         match self {
             LateFrame => &["delay_us", "command", "register"],
             CorruptFrame => &["byte", "command", "register"],
+            BitError | SymbolError => &["port", "command", "register"],
             WrongCounter => &["delta", "command", "register"],
             LoseFrame | LoseReturn | DoubleFrame => &["command", "register"],
             AlError | RefuseState => &["code", "state"],
             ClockDrift => &["ppm"],
             BreakCable => &["port", "after_ns"],
+            Join => &["attached_to", "port"],
             FoeBusy => &["packet", "times"],
             FoeError => &["packet", "code"],
             DriveFault | Emergency | EmergencyDuringRequest => &["code"],
@@ -153,7 +179,7 @@ impl Kind {
 
     /// The keys that it needs.
     pub(super) fn needs(self) -> Vec<&'static str> {
-        const OPTIONAL: [&str; 5] = ["byte", "port", "after_ns", "command", "register"];
+        const OPTIONAL: [&str; 6] = ["byte", "port", "after_ns", "command", "register", "attached_to"];
         self.takes().iter().copied().filter(|key| !OPTIONAL.contains(key)).collect()
     }
 
@@ -161,6 +187,7 @@ impl Kind {
     pub(super) fn lacks(self, place: &Place) -> Option<(&'static str, &'static str)> {
         use Kind::*;
         match self {
+            Join | Leave if !place.is_group => Some(("hot-connect group", "device with hot_connect in the ring file")),
             DriveFault if !place.is_drive => Some(("drive", "drive")),
             ClockDrift if !place.has_clock => Some(("distributed clock", "device with one")),
             MailboxSilent | Emergency | EmergencyDuringRequest if !place.has_mailbox => MAILBOX,

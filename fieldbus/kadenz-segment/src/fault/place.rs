@@ -19,6 +19,8 @@ pub struct Place {
     pub has_coe: bool,
     /// Its mailbox speaks FoE.
     pub has_foe: bool,
+    /// It is the head of a hot-connect group.
+    pub is_group: bool,
     cables: [bool; 4],
 }
 
@@ -32,12 +34,13 @@ impl Place {
             has_mailbox: device.mailbox.is_some(),
             has_coe: device.mailbox.is_some() && device.description.coe.is_some(),
             has_foe: device.mailbox.as_ref().is_some_and(|mailbox| mailbox.foe.is_some()),
+            is_group: topology.is_head(position),
             cables: [0, 1, 2, 3].map(|port| topology.has_cable(position, port)),
         }
     }
 
-    /// A cable is attached to this port.
+    /// A cable is attached to this port, or is when the group has joined.
     pub fn has_cable(&self, port: usize) -> bool {
-        self.cables.get(port).is_some_and(|has| *has)
+        self.cables.get(port).is_some_and(|has| *has) || self.is_group && port == 0
     }
 }

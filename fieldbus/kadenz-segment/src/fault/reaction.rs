@@ -8,6 +8,7 @@ use crate::frame::{datagrams, Datagram};
 use crate::happening::{Happening, What};
 use crate::register::{at, manager, MEMORY_START};
 use crate::ring::Ring;
+use crate::topology::End;
 use std::sync::Arc;
 
 /// A master is watched for this long after a fault has begun, ns.
@@ -205,8 +206,9 @@ impl Watch {
 fn addressed(datagram: &Datagram<'_>, ring: &Ring) -> Option<Whom> {
     match datagram.command().addressing() {
         Addressing::Position => {
+            // Positions count on the way of the frame, which groups that join elsewhere change.
             let position = usize::from(0_u16.wrapping_sub(datagram.address()));
-            (position < ring.devices.len()).then_some(Whom::Device(position))
+            ring.passage(End::First).visits.get(position).map(|(device, _)| Whom::Device(*device))
         }
         Addressing::Station => {
             ring.devices.iter().position(|device| device.esc.is_station(datagram.address())).map(Whom::Device)
@@ -269,6 +271,7 @@ fn sentence(act: Act, name: &str) -> String {
         Act::Message(2) => format!("the master sends an EoE message to {name}"),
         Act::Message(3) => format!("the master sends another CoE message to {name}"),
         Act::Message(4) => format!("the master sends an FoE message to {name}"),
+        Act::Message(5) => format!("the master sends an SoE message to {name}"),
         Act::Message(protocol) => format!("the master sends a mailbox of type {protocol} to {name}"),
         Act::AskAgain => format!("the master asks {name} for the last mailbox again"),
         Act::ReadState => format!("the master reads the state of {name}"),

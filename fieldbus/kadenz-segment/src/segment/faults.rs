@@ -125,7 +125,10 @@ impl Segment {
             let was_active = running.is_active;
             running.end();
             let (label, device) = (Arc::clone(&running.label), running.device);
-            if was_active && running.fault.kind == Kind::BreakCable {
+            if was_active && running.fault.kind.is_of_group() {
+                let fault = running.fault.clone();
+                self.move_group(&fault, &label, device, Change::Ends, now_ns);
+            } else if was_active && running.fault.kind == Kind::BreakCable {
                 let change = CableChange::before(device, running.fault.port(), now_ns, true);
                 self.change_cable(change);
                 self.ring.settle_cables(now_ns);
@@ -148,9 +151,9 @@ impl Segment {
     }
 
     pub(super) fn process_with_faults(&mut self, from: End, frame: &mut [u8], now_ns: u64) -> Passed {
-        let Ok(mut parsed) = datagrams(frame) else {
-            self.counters.ignored += 1;
-            return Passed { verdict: Verdict::Ignored, leaves: from };
+        let mut parsed = match datagrams(frame) {
+            Ok(parsed) => parsed,
+            Err(error) => return self.ignore(from, error, now_ns),
         };
         let is_cyclic = parsed.any(|datagram| datagram.command().addressing() == Addressing::Logical);
         let start_ns = *self.first_frame_ns.get_or_insert(now_ns);
@@ -196,6 +199,15 @@ impl Segment {
         };
         let Some((change, cable)) = change else { return };
         let number = running.number;
+        if running.fault.kind.is_of_group() {
+            let (fault, label, device) = (running.fault.clone(), Arc::clone(&running.label), running.device);
+            self.say(number, now.world_ns, if change == Change::Begins { "begins" } else { "ends" });
+            self.move_group(&fault, &label, device, change, now.world_ns);
+            if change == Change::Begins {
+                self.watch(index, now.world_ns);
+            }
+            return;
+        }
         let at_ns = cable.map_or(now.world_ns, |cable| cable.at_ns);
         match (running.fault.kind.scope(), cable) {
             (_, Some(cable)) => self.change_cable(cable),
@@ -333,7 +345,10 @@ impl Segment {
             self.count(from, now.is_cyclic);
             return self.lose(from);
         }
-        let Passed { verdict, leaves } = self.pass(from, frame, now_ns);
+        let Passed { verdict, leaves } = match self.first_bit_error(from, frame, now, now_ns) {
+            Some(at) => self.pass_with_bit_error(from, frame, &at, now_ns),
+            None => self.pass(from, frame, now_ns),
+        };
         if verdict == Verdict::Lost {
             return Passed { verdict, leaves };
         }
@@ -370,7 +385,7 @@ fn requests(device: &Device) -> u64 {
 }
 
 /// The datagrams of a frame that a fault concerns, a bit each: those that it names, else those with process data.
-fn fitting(fault: &Fault, position: usize, frame: &mut [u8], ring: &Ring) -> u128 {
+pub(super) fn fitting(fault: &Fault, position: usize, frame: &mut [u8], ring: &Ring) -> u128 {
     let fits = |datagram: &crate::frame::Datagram<'_>| match fault.has_filter() {
         true => fault.fits(datagram, || is_to(datagram, position, ring)),
         false => datagram.command().addressing() == Addressing::Logical,

@@ -5,6 +5,7 @@
 pub mod ethernet;
 pub mod files;
 pub mod master;
+pub mod messages;
 
 use ethercrab::error::Error;
 use ethercrab::{PduRx, PduTx};
