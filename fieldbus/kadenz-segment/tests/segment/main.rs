@@ -13,6 +13,7 @@ mod control;
 mod device_files;
 mod ethercrab_master;
 mod ethernet;
+mod examine;
 mod fault_language;
 mod file_access;
 mod files;
