@@ -96,14 +96,14 @@ static size_t datagram(uint8_t *frame, uint8_t command, uint16_t reg, uint16_t d
     return sizeof ethernet + sizeof body;
 }
 
-int main(int count, char **words)
+int main(int count, char **arguments)
 {
     if (count < 2) {
         fprintf(stderr, "usage: embed RING [PROGRAM]\n");
         return 2;
     }
-    struct segment segment =
-        segment_start(count > 2 ? words[2] : "kadenz-segment", words[1], "lose-frame@frame=4");
+    struct segment segment = segment_start(count > 2 ? arguments[2] : "kadenz-segment",
+                                           arguments[1], "lose-frame@frame=4");
     uint8_t frame[LONGEST];
     size_t length = datagram(frame, BRD, 0, 0);
     segment_process(&segment, frame, length, 0);
