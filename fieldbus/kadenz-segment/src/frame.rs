@@ -60,6 +60,11 @@ impl Datagram<'_> {
         Command::from_byte(self.head[0])
     }
 
+    /// The command's number means none.
+    pub fn is_unknown(&self) -> bool {
+        usize::from(self.head[0]) >= Command::NAMES.len()
+    }
+
     /// The master's own index.
     pub fn index(&self) -> u8 {
         self.head[1]

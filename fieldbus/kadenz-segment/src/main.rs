@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The command line: run, control, replay, check, describe.
+//! The command line: run, control, examine, embed, replay, check, describe.
 
 use clap::{Parser, Subcommand};
 use kadenz_rt::rights::{self, Still};
@@ -10,11 +10,12 @@ use kadenz_segment::device::channels::Place;
 use kadenz_segment::device::{Device, Function};
 use kadenz_segment::eni;
 use kadenz_segment::eni::replay::Replay;
-use kadenz_segment::error::SegmentError;
+use kadenz_segment::error::{SegmentError, EXIT_FAILED};
+use kadenz_segment::examine::command::{self, Examination};
 use kadenz_segment::fault::{Fault, FaultFile};
 use kadenz_segment::link::log::Log;
 use kadenz_segment::link::packet::{become_real_time, PacketSocket};
-use kadenz_segment::link::{replay, serve, Event};
+use kadenz_segment::link::{embedded, replay, serve, Event};
 use kadenz_segment::pcap::{self, Writer};
 use kadenz_segment::register::REGISTERS;
 use kadenz_segment::ring::Ring;
@@ -71,6 +72,23 @@ enum Action {
         #[command(subcommand)]
         message: Message,
     },
+    /// Examine a master by a catalogue of cases, each in namespaces of its own.
+    Examine(Examination),
+    /// Answer frames from standard input on standard output, at the times that come with them: a segment inside a test.
+    Embed {
+        /// Ring file.
+        #[arg(long)]
+        ring: PathBuf,
+        /// Fault file.
+        #[arg(long)]
+        faults: Option<PathBuf>,
+        /// One fault: kind@moment=value,key=value… May be repeated.
+        #[arg(long)]
+        fault: Vec<String>,
+    },
+    /// Plays one case of `examine`.
+    #[command(hide = true)]
+    PlayCase,
     /// Feed a recording to the segment and compare what comes back, byte by byte.
     Replay {
         /// Recording made by `run --record`.
@@ -151,7 +169,8 @@ macro_rules! say {
 
 fn main() -> ExitCode {
     match act(Arguments::parse().command) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(EXIT_FAILED),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(error.exit_code())
@@ -159,8 +178,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn act(action: Action) -> Result<(), SegmentError> {
+/// Does what the command line asks for. False if a master failed a case.
+fn act(action: Action) -> Result<bool, SegmentError> {
     match action {
+        Action::Examine(examination) => return command::examine(&examination),
+        Action::Embed { ring, faults, fault } => {
+            let mut segment = build(&ring, 1, faults.as_deref(), &fault)?;
+            embedded::answer(&mut segment, &mut std::io::stdin().lock(), &mut std::io::stdout().lock()).map(drop)
+        }
+        Action::PlayCase => command::play_case(),
         Action::Run { interface, ring, faults, fault, record, control, seconds, priority } => {
             let interfaces = number_of_interfaces(&interface)?;
             let mut segment = build(&ring, interfaces, faults.as_deref(), &fault)?;
@@ -195,6 +221,7 @@ fn act(action: Action) -> Result<(), SegmentError> {
         }
         Action::Describe { ring, format, registers, .. } => describe(ring.as_deref(), format, registers),
     }
+    .map(|()| true)
 }
 
 /// How many interfaces there are: one, or the two of a ring.

@@ -5,18 +5,22 @@ mod bit_errors;
 mod faults;
 mod groups;
 
+use crate::al::State;
 use crate::command::{Addressing, Command};
 use crate::control::Desk;
 use crate::device::Device;
+use crate::error::SegmentError;
 use crate::esc::Arrival;
-use crate::fault::Running;
+use crate::fault::{Fault, Running};
 use crate::frame::{datagrams, mark_returned, Datagram};
 use crate::happening::{Happening, What};
 use crate::passage::Visit;
 use crate::process_image::Key;
 use crate::ring::Ring;
+use crate::settings::RingFile;
 use crate::topology::End;
 use faults::Watched;
+use std::path::Path;
 
 /// Fate of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +86,44 @@ impl Segment {
         }
     }
 
+    /// A segment without faults, from a ring file: its devices in the order in which a frame passes them.
+    ///
+    /// # Errors
+    /// [`SegmentError::Config`] with file, line and column if it cannot be read or is wrong.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, SegmentError> {
+        let path = path.as_ref();
+        Ok(Self::new(Ring::new(&RingFile::read(path)?, path)?))
+    }
+
+    /// As [`Segment::from_file`], from the text of a ring file. Files that it names are relative to the working directory.
+    ///
+    /// # Errors
+    /// [`SegmentError::Config`] with line and column if it is wrong.
+    pub fn from_text(text: &str) -> Result<Self, SegmentError> {
+        let path = Path::new("ring");
+        Ok(Self::new(Ring::new(&RingFile::parse(text, path)?, path)?))
+    }
+
+    /// Adds a fault in the notation of the command line, for example `lose-frame@cycle=1000,count=3`. Its moment counts
+    /// from the start.
+    ///
+    /// # Errors
+    /// [`SegmentError::Usage`] if it is no fault, or if its device does not exist or cannot have it.
+    pub fn add_fault(&mut self, fault: &str) -> Result<(), SegmentError> {
+        self.add_faults([Fault::from_argument(fault)?])
+    }
+
+    /// The state of a device by its name; none if there is no such device.
+    pub fn state_of(&self, device: &str) -> Option<State> {
+        self.ring.devices.get(self.ring.position(device)?).map(|device| device.al.state())
+    }
+
+    /// Every device has power and is in OP, without an error. Groups that have not joined do not count.
+    pub fn is_operational(&self) -> bool {
+        let mut present = self.ring.devices.iter().filter(|device| !device.is_away());
+        present.all(|device| device.has_power() && device.al.status() == State::Op as u16)
+    }
+
     /// The devices, and the mechanism that they move.
     pub fn ring(&self) -> &Ring {
         &self.ring
@@ -102,8 +144,11 @@ impl Segment {
         self.ring.next_event_ns()
     }
 
-    /// Passes a frame that arrives at `now_ns` through all devices, in place. Call [`Segment::settle`] once it is
-    /// sent back: as in the hardware, applications work after the frame has passed.
+    /// Passes a frame through all devices, in place, and gives its fate. `frame` begins at its destination address and has
+    /// no FCS; `now_ns` is the time at which it arrives, ns from 0, and never goes back. What comes back is in `frame`.
+    ///
+    /// Call [`Segment::settle`] with the same time once it is sent back: as in the hardware, applications work after the
+    /// frame has passed. The same frames at the same times give the same bytes.
     #[inline]
     pub fn process(&mut self, frame: &mut [u8], now_ns: u64) -> Verdict {
         self.process_from(End::First, frame, now_ns).verdict

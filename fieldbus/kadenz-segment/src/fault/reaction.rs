@@ -218,6 +218,14 @@ fn addressed(datagram: &Datagram<'_>, ring: &Ring) -> Option<Whom> {
     }
 }
 
+/// The one device that a datagram is addressed to, as it comes from the master.
+pub fn addressed_device(datagram: &Datagram<'_>, ring: &Ring) -> Option<usize> {
+    match addressed(datagram, ring) {
+        Some(Whom::Device(position)) => Some(position),
+        _ => None,
+    }
+}
+
 /// Whether a datagram is addressed to the device at a position, and to no other.
 pub fn is_to(datagram: &Datagram<'_>, position: usize, ring: &Ring) -> bool {
     addressed(datagram, ring) == Some(Whom::Device(position))

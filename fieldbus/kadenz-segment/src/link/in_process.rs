@@ -2,6 +2,7 @@
 //! A segment in the same process: time is what the caller says, nothing sleeps. For tests and for fast simulation.
 
 use super::outbox::Outbox;
+use crate::pcap::{Direction, Packet};
 use crate::segment::{Segment, Verdict};
 use crate::topology::End;
 use std::collections::VecDeque;
@@ -14,12 +15,24 @@ pub struct InProcess {
     /// By the end at which they leave.
     returned: [VecDeque<Vec<u8>>; 2],
     frames: u64,
+    /// What the master has sent, if it is to be kept.
+    sent: Option<Vec<Packet>>,
 }
 
 impl InProcess {
     /// Starts at time 0.
     pub fn new(segment: Segment) -> Self {
-        Self { segment, now_ns: 0, outbox: Outbox::default(), returned: Default::default(), frames: 0 }
+        Self { segment, now_ns: 0, outbox: Outbox::default(), returned: Default::default(), frames: 0, sent: None }
+    }
+
+    /// As [`InProcess::new`], and keeps the frames of the master.
+    pub fn recording(segment: Segment) -> Self {
+        Self { sent: Some(Vec::new()), ..Self::new(segment) }
+    }
+
+    /// The frames of the master so far, if they are kept.
+    pub fn sent(&self) -> &[Packet] {
+        self.sent.as_deref().unwrap_or_default()
     }
 
     /// The segment at the other end.
@@ -54,6 +67,10 @@ impl InProcess {
     /// As [`InProcess::send`], into either end of a ring.
     pub fn send_to(&mut self, end: End, frame: &[u8]) -> Verdict {
         let mut bytes = frame.to_vec();
+        if let Some(sent) = &mut self.sent {
+            let (time_ns, number) = (self.now_ns, self.frames + 1);
+            sent.push(Packet { time_ns, direction: Direction::In, number, end, bytes: bytes.clone() });
+        }
         let passed = self.segment.process_from(end, &mut bytes, self.now_ns);
         self.frames += 1;
         let returned = &mut self.returned[passed.leaves.index()];

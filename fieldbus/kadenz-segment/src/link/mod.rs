@@ -2,6 +2,8 @@
 //! Where frames come from and go back to.
 
 pub mod claim;
+#[deny(clippy::indexing_slicing)]
+pub mod embedded;
 pub mod facing;
 pub mod in_process;
 pub mod log;

@@ -242,7 +242,7 @@ impl Segment {
         passed
     }
 
-    /// An exchange of process data is healthy that comes back in time, undisturbed, and with the working counter of the
+    /// An exchange of process data is healthy in OP that comes back in time, undisturbed, and with the working counter of the
     /// one before.
     fn judge(&mut self, frame: &mut [u8], verdict: Verdict, now: &Now) {
         let is_disturbed =
@@ -252,7 +252,8 @@ impl Segment {
         let counters = datagrams(frame).into_iter().flatten().filter(process_data);
         let counter = counters.fold(0, |sum: u16, datagram| sum.wrapping_add(datagram.working_counter()));
         let before = std::mem::replace(&mut self.watched.counter, counter);
-        let is_healthy = verdict == Verdict::Returned && !is_disturbed && counter != 0 && counter == before;
+        let is_healthy =
+            verdict == Verdict::Returned && !is_disturbed && counter != 0 && counter == before && self.is_operational();
         self.faults.iter_mut().for_each(|running| running.see_exchange(is_healthy));
     }
 

@@ -14,6 +14,7 @@ mod device_files;
 mod error_counters;
 mod ethercrab_master;
 mod ethernet;
+mod examine;
 mod fault_language;
 mod file_access;
 mod files;

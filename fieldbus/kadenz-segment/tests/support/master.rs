@@ -34,13 +34,11 @@ pub struct Master {
 
 impl Master {
     pub fn new(segment: Segment) -> Self {
-        let mut master = Self {
-            link: InProcess::new(segment),
-            counter: 0,
-            areas: Vec::new(),
-            image: Vec::new(),
-            inputs: Vec::new(),
-        };
+        Self::over(InProcess::new(segment))
+    }
+
+    pub fn over(link: InProcess) -> Self {
+        let mut master = Self { link, counter: 0, areas: Vec::new(), image: Vec::new(), inputs: Vec::new() };
         for device in 0..master.devices() {
             master.command(
                 Command::Apwr,
