@@ -116,15 +116,29 @@ def sender_of(folder: Path, period_ns: int) -> Path:
     return sender
 
 
-def test_a_ring_that_takes_much_of_the_processor_is_named(tmp_path: Path) -> None:
+def ring_of_61(folder: Path, tick_us: int) -> Path:
     inputs = '[[device]]\nname = "inputs{}"\nkind = "digital-input"\nchannels = 4\n'
-    coupler = '[ring]\ntick_us = 25\n[[device]]\nname = "coupler"\nkind = "coupler"\n'
-    ring = tmp_path / "ring.toml"
+    coupler = f'[ring]\ntick_us = {tick_us}\n[[device]]\nname = "coupler"\nkind = "coupler"\n'
+    ring = folder / "ring.toml"
     ring.write_text(coupler + "".join(inputs.format(place) for place in range(60)))
+    return ring
+
+
+def test_a_ring_that_takes_much_of_the_processor_is_named(tmp_path: Path) -> None:
+    ring = ring_of_61(tmp_path, tick_us=25)
     run = run_of(f"{sender_of(tmp_path, 100_000)} 50", tmp_path / "runs", period_us=100, ring=ring)
     said = [warning.message for warning in run.manifest.warnings]
     share = re.compile(r"the ring takes \d+ % of the processor \(\d+ µs of a period of 100 µs\)")
     assert any(share.fullmatch(message) for message in said), said
+
+
+def test_a_ring_that_leaves_nothing_of_the_processor_ends_and_is_named(tmp_path: Path) -> None:
+    ring = ring_of_61(tmp_path, tick_us=1)
+    run = run_of(f"{sender_of(tmp_path, 100_000)} 50", tmp_path / "runs", period_us=100, ring=ring)
+    (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
+    assert record.status == "failed"
+    said = r"the ring takes \d+ % of the processor and falls behind: give it fewer devices or a"
+    assert re.match(said, record.reason), record.reason
 
 
 def test_a_sender_lends_its_priority_to_a_timers_callback_and_waits_for_its_end(

@@ -31,7 +31,7 @@ use kadenz_segment::settings::RingFile;
 use crate::built_in::BuiltIn;
 use crate::error::MotionError;
 use crate::record::Wanted;
-use crate::simulation::RingShare;
+use crate::simulation::{Overload, RingShare};
 
 /// Name of the record.
 pub const LATENESS: &str = "control/lateness";
@@ -116,6 +116,8 @@ struct Seen {
     idle: Option<String>,
     /// If the ring took much of the processor from then on.
     share: Option<String>,
+    /// If the ring fell behind, and therefore ended.
+    overload: Option<String>,
 }
 
 impl Given {
@@ -187,6 +189,7 @@ impl Given {
         }
         let idle: RefCell<Option<Option<String>>> = RefCell::default();
         let share: RefCell<Option<RingShare>> = RefCell::default();
+        let (watched, overload) = (RefCell::new(Overload::watch_this_thread()), RefCell::default());
         let stop = |segment: &Segment| {
             let cycles = segment.counters().cycles;
             if cycles > count.skip && idle.borrow().is_none() {
@@ -195,13 +198,15 @@ impl Given {
                 let first = devices.find(|device| device.al.state() != State::Op);
                 idle.replace(Some(first.map(|device| format!("{} is in {:?}", device.name, device.al.state()))));
             }
-            cycles >= count.enough() || is_over.load(Ordering::Relaxed)
+            let falls_behind = watched.borrow_mut().sentence().map(|said| overload.replace(Some(said))).is_some();
+            cycles >= count.enough() || is_over.load(Ordering::Relaxed) || falls_behind
         };
         serve::<std::io::Sink>(segment, std::slice::from_ref(socket), None, &stop, None, &mut |_| {})?;
         let counters = segment.counters();
         let idle = idle.into_inner().flatten();
         let share = share.into_inner().and_then(|share| share.note(count.period_us));
-        Ok(Seen { frames: counters.frames, cycles: counters.cycles, idle, share })
+        let overload = overload.into_inner();
+        Ok(Seen { frames: counters.frames, cycles: counters.cycles, idle, share, overload })
     }
 
     /// Starts the program and waits for its end, for `is_over`, or for as long as it may take; then ends it. Gives how
@@ -318,6 +323,9 @@ fn end(wanted: &Wanted, count: Count, name: &str, ended: Option<ExitStatus>, see
 }
 
 fn why_too_few(count: Count, name: &str, ended: Option<ExitStatus>, seen: &Seen) -> String {
+    if let Some(overload) = &seen.overload {
+        return overload.clone();
+    }
     let how = ended.map_or_else(
         || format!("{name} was ended after {} s of the guest's clock", count.patience().as_secs()),
         |status| format!("{name} ended by itself ({status})"),
@@ -355,7 +363,7 @@ mod tests {
         let wanted = wanted(100, &[("skip", 10)]);
         let count = Count::of(&wanted);
         let said = |frames, cycles| {
-            let seen = Seen { frames, cycles, idle: None, share: None };
+            let seen = Seen { frames, cycles, ..Seen::default() };
             let end = end(&wanted, count, "m", None, &seen);
             assert_eq!((end.status, end.lanes[0].missed), (Status::Failed, 0));
             end.reason
@@ -369,7 +377,8 @@ mod tests {
     fn a_ring_that_does_not_operate_yet_is_named() {
         let wanted = wanted(100, &[("skip", 10)]);
         let idle = Some("drive is in SafeOp".to_owned());
-        let end = end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle, share: None });
+        let end =
+            end(&wanted, Count::of(&wanted), "m", None, &Seen { frames: 200, cycles: 110, idle, ..Seen::default() });
         assert!(end.reason.starts_with("drive is in SafeOp when the first measured frame came, behind 10 others"));
         assert_eq!((end.status, end.lanes[0].taken), (Status::Failed, 100));
     }

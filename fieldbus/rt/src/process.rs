@@ -4,6 +4,7 @@
 use std::io;
 
 use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{getrusage, UsageWho};
 use nix::sys::signal::Signal;
 use nix::sys::utsname::uname;
 use nix::sys::wait::{waitid, Id, WaitPidFlag};
@@ -42,6 +43,11 @@ pub fn cpu_time_of(process: u32) -> Option<u64> {
     Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
+/// How often the calling thread has waited, and so left its processor to others (getrusage(2)).
+pub fn waits_of_this_thread() -> io::Result<u64> {
+    Ok(getrusage(UsageWho::RUSAGE_THREAD)?.voluntary_context_switches() as u64)
+}
+
 /// Waits until a child of this process has ended, and leaves its status to whoever takes it.
 pub fn await_end(child: u32) -> io::Result<()> {
     let child = Id::Pid(Pid::from_raw(child as i32));
@@ -51,6 +57,17 @@ pub fn await_end(child: u32) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_sleeps_waits_and_one_that_works_does_not() {
+        let before = waits_of_this_thread().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let slept = waits_of_this_thread().unwrap();
+        let used_ns = crate::cpu_time_ns();
+        while crate::cpu_time_ns() < used_ns + 5_000_000 {}
+        assert!(slept > before);
+        assert_eq!(waits_of_this_thread().unwrap(), slept);
+    }
 
     #[test]
     fn work_of_a_process_is_counted_and_one_that_does_not_exist_has_none() {

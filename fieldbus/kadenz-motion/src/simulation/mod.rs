@@ -10,4 +10,4 @@ mod veth;
 pub use child::{powered, simulate, RingOptions, RingProcess};
 pub use in_process::InProcess;
 pub use second::cable_of;
-pub use share::RingShare;
+pub use share::{Overload, RingShare};
