@@ -50,7 +50,7 @@ class Shared(Generic[N]):
 
 @dataclass(frozen=True)
 class Limit(Generic[N]):
-    """What uses of some edges amount to, at most so much for each use of one of the entries."""
+    """Uses of some edges amount to `most` at most for each use of one of the entries."""
 
     amounts: Mapping[tuple[N, N], int]
     most: int

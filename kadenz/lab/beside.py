@@ -25,7 +25,7 @@ MOST_OFFSETS = 64
 
 @dataclass(frozen=True)
 class Beside:
-    """What is asked of several cores: kinds of work, none for each; at how many offsets from the
+    """A call's wishes for several cores: kinds of work, none for each; at how many offsets from the
     service it begins; and which core gets the interrupt, of CORES."""
 
     kinds: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Beside:
 
     @property
     def options(self) -> list[str]:
-        """Those of the command line that were given."""
+        """The options that the command line has."""
         given = {
             "--beside": bool(self.kinds),
             "--offsets": self.offsets != 1,

@@ -25,7 +25,7 @@ from kadenz.watching.units import MICROSECONDS, Unit
 
 @dataclass(frozen=True)
 class Machine:
-    """What a manifest says of it. `target` has no program and no end yet."""
+    """A machine as a manifest has it. `target` has no program and no end yet."""
 
     target: TargetEntry
     clock: ClockEntry

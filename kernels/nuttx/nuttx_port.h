@@ -38,7 +38,7 @@ void kdz_nuttx_name_main(void);
 /* Takes a free place of a pool: its index, or KDZ_NO_MEMORY. */
 kdz_handle kdz_nuttx_place(bool taken[OBJECTS_MAX]);
 
-/* The moment after so many ticks from now. */
+/* The moment at which a time-out ends. */
 struct timespec kdz_nuttx_deadline(clockid_t clock, uint32_t timeout_ticks);
 
 /* A wait that did not succeed: its time ran out, or it had none. `error` is of errno.h, of any

@@ -82,7 +82,7 @@ union kdz_deadline_state {
         uint32_t limit; /* of a wait, in ticks */
         volatile uint32_t woken;
         volatile uint32_t released; /* by the less urgent thread */
-        volatile uint32_t handled; /* interrupts */
+        volatile uint32_t handled;  /* interrupts */
         volatile bool over;
     } critical;
     struct {                       /* mix/ */

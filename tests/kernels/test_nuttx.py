@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""kernels/nuttx on a tree of NuttX, which is in no registry, and what is said about other folders.
+"""kernels/nuttx on a tree of NuttX, which is in no registry, and the errors of other folders.
 
 The tree is the folder `nuttx` in KADENZ_TEST_TREES; docs/kernels/nuttx.md has the results on it. In
 every test run the port is compiled against declarations of its calls (test_declarations.py).

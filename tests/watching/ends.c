@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A real-time program with a period of 1 ms that ends in the way it is told:
+/* A real-time program with a period of 1 ms that ends in the way of its argument:
  * crash, status, daemon, spin, or as it should, after 50 periods. */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -24,9 +24,9 @@
 
 #define CORE 1u                   /* the main thread has core 0 */
 #define RANK (KDZ_RANK_MAIN - 1u) /* no thread of a sample is more urgent */
-#define LOOP_TURNS 64u            /* of its loop, between two looks whether it is to meet */
+#define LOOP_TURNS 64u            /* of its loop, between two looks at the meeting */
 #define CALL_TURNS 64u            /* between two calls of a core that is asleep */
-#define LISTEN_TURNS 4u           /* between two looks whether the other core is there */
+#define LISTEN_TURNS 4u           /* between two looks at the other core */
 #define LEAD_TURNS 300u           /* from there to BEGIN */
 #define BYTES 64u
 

@@ -254,7 +254,7 @@ pub struct InitCommand {
     pub requires: Option<Requires>,
     /// The datagram.
     pub datagram: Datagram,
-    /// How often it is sent again when the working counter is wrong.
+    /// How often a master repeats it when the working counter is wrong.
     pub retries: u16,
     /// What has to come back.
     pub validate: Option<Validate>,

@@ -39,7 +39,7 @@ impl Esc {
         }
     }
 
-    /// Counts a frame with an error that passes the processing unit, whoever has seen it first.
+    /// Counts a frame with an error that passes the processing unit, also one that another device saw first.
     pub fn count_unit_error(&mut self) {
         self.count(at::UNIT_ERRORS);
     }

@@ -35,7 +35,7 @@ impl fmt::Display for Ending {
 /// A case that was played.
 #[derive(Debug, Clone)]
 pub struct Played {
-    /// What the segment saw.
+    /// The segment's observations.
     pub notes: Notes,
     /// How the master's process stood.
     pub ending: Ending,
@@ -126,7 +126,7 @@ fn recovery(played: &Played, fault: &FaultNotes) -> Judgement {
     (Verdict::Failed, disturbed(played))
 }
 
-/// What is wrong at the end of a case.
+/// The state at the end of a case: whole cycles or missing devices, and a silence.
 fn disturbed(played: &Played) -> String {
     let missing = operation::not_operational(&played.notes);
     let last_ns = played.notes.times_ns.map_or(0, |(_, last_ns)| last_ns);

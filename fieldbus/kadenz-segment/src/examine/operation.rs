@@ -12,7 +12,7 @@ pub const ENOUGH_CYCLES: usize = 50;
 /// Clocks that agree: ETG.1020 asks for a difference below 1 µs.
 pub const CLOCKS_NS: i64 = 1000;
 
-/// A verdict with what was seen.
+/// A verdict and its observation.
 pub type Judgement = (Verdict, String);
 
 fn passed(reason: impl Into<String>) -> Judgement {

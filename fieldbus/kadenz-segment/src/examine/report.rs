@@ -12,7 +12,7 @@ use std::fmt::Write;
 pub struct Report {
     /// Command of the master.
     pub master: String,
-    /// Ring file, or what stands for it.
+    /// Ring file, or the name of the catalogue's ring.
     pub ring: String,
     /// Version of this program.
     pub version: &'static str,

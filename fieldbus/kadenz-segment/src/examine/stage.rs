@@ -86,7 +86,7 @@ pub fn play(play: &Play) -> Result<Outcome, SegmentError> {
         become_real_time(priority)?;
     }
     let master = Master::start(&play.master, &pairs)?;
-    // What is kept is said by `run`, where it matters.
+    // `run` names the rights that are kept, where they matter.
     let _ = rights::give_up(play.priority.map_or(&[], |_| &[Still::LockMemory]));
     end_with_input();
     let output = master.listen();

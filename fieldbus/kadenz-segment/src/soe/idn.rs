@@ -28,9 +28,9 @@ pub enum Source {
 pub enum Procedure {
     /// Resets a fault of the drive.
     ResetFault,
-    /// Looks whether the device is in PRE-OP or above.
+    /// Checks that the device is in PRE-OP or above.
     CheckPreOp,
-    /// Looks whether it is in SAFE-OP or above.
+    /// Checks that it is in SAFE-OP or above.
     CheckSafeOp,
     /// Gives the operation data their defaults.
     LoadDefaults,
