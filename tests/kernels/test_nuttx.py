@@ -97,13 +97,3 @@ def test_two_runs_are_byte_identical(tree: Path, tmp_path: Path) -> None:
         files = sorted((tmp_path / name).glob("**/*.npy"))
         samples.append([file.read_bytes() for file in files])
     assert samples[0] and samples[0] == samples[1]
-
-
-def test_a_timeline_names_the_threads(tree: Path, tmp_path: Path) -> None:
-    answer = kadenz(
-        *("trace", "itc/semaphore-counting", "--set", "samples=5", "--target", str(TARGET)),
-        *("--kernel-source", tree, "--output", tmp_path),
-    )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    for name in ("main", "task 1", "task 2", "Idle_Task"):
-        assert name in answer.stdout
