@@ -78,7 +78,7 @@ kdz_nuttx_files(nuttx-kernel arch/arm/src/armv7-m
     arm_doirq.c arm_exception.S arm_fpuconfig.c arm_initialstate.c arm_schedulesigaction.c
     arm_sigdeliver.c arm_svcall.c arm_trigger_irq.c)
 kdz_nuttx_files(nuttx-kernel arch/arm/src/common
-    arm_createstack.c arm_exit.c arm_getintstack.c arm_idle.c arm_initialize.c arm_modifyreg.c
+    arm_createstack.c arm_exit.c arm_getintstack.c arm_initialize.c arm_modifyreg.c
     arm_releasestack.c arm_stackframe.c arm_usestack.c)
 kdz_nuttx_files(nuttx-kernel sched/clock
     clock_gettime.c clock_initialize.c clock_notifier.c clock_realtime2absticks.c

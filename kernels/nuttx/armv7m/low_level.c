@@ -33,6 +33,12 @@ int arm_svcall(int irq, void *context, void *arg);
 void arm_fpuconfig(void);
 void arm_ack_irq(int irq);
 
+/* NuttX's idle thread, in a loop. The common code of ARM returns at once; that of a chip sleeps. */
+void up_idle(void)
+{
+    __asm__ volatile("wfi");
+}
+
 void kdz_nuttx_prepare(void)
 {
     arm_fpuconfig();
