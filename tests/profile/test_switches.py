@@ -57,9 +57,11 @@ def test_a_handler_that_switches_by_a_plain_return_goes_on_with_its_thread(tmp_p
     # The first exception ended with its thread; the idle loop's is left without a return.
     assert (effect.entries, effect.returns) == ({"handler": 2}, 1)
 
+    steps = walker.start()
     ran = [
         moment.thread
-        for token, moment in walker.follow(region.path)
+        for piece in region.path
+        for token, moment in walker.follow(steps, piece)
         if moment is not None and paths.tokens[token]["kind"] == RUN
     ]
     turns = [thread for thread, before in zip(ran, [None, *ran], strict=False) if thread != before]

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from kadenz.config.timeline import TIMELINE_VERSION, Slice, Timeline, Track, TrackKind
 from kadenz.images.code import Code
 from kadenz.lab.profile.cores import core_of
-from kadenz.lab.profile.walk import Moment, Program, Walker
+from kadenz.lab.profile.walk import Moment, Program, Steps, Walker
 from kadenz.targets.paths import MARK, NAME, RUN, STORE, Paths, Region
 from kadenz.targets.scope import BEGIN, END
 
@@ -25,7 +27,33 @@ class Follower:
         """The timeline of one record, whose region is all of it."""
         lines = _Lines(region.instructions[0])
         threads = _Threads(self._code)
-        for token, moment in self._walker.follow(region.path):
+        steps = self._walker.start()
+
+        def state() -> tuple[object, ...]:
+            # How long sections last decides nothing here.
+            return steps.state()._replace(sections=()), threads.state(), lines.state()
+
+        for piece, repetitions in groupby(region.path):
+            left = sum(1 for _ in repetitions)
+            while left:
+                before, begin = state() if left > 1 else None, lines.now
+                self._piece(steps, piece, threads, lines)
+                left -= 1
+                if left and state() == before:  # so do all others: an idle loop that spins
+                    lines.now += left * (lines.now - begin)
+                    break
+        return Timeline(
+            TIMELINE_VERSION,
+            number,
+            bench,
+            self._target,
+            "instruction",
+            *region.instructions,
+            lines.tracks(),
+        )
+
+    def _piece(self, steps: Steps, piece: int, threads: _Threads, lines: _Lines) -> None:
+        for token, moment in self._walker.follow(steps, piece):
             row = self._paths.tokens[token]
             kind, value = int(row["kind"]), int(row["value"])
             if kind == MARK:
@@ -37,15 +65,6 @@ class Follower:
             elif kind == RUN and moment is not None:
                 self._run(lines, threads, moment)
                 lines.now += int(row["instructions"])
-        return Timeline(
-            TIMELINE_VERSION,
-            number,
-            bench,
-            self._target,
-            "instruction",
-            *region.instructions,
-            lines.tracks(),
-        )
 
     def _run(self, lines: _Lines, threads: _Threads, moment: Moment) -> None:
         if moment.handler:
@@ -65,6 +84,10 @@ class _Threads:
         self._code = code
         self._names: dict[int, bytes] = {}
         self._current = 0
+
+    def state(self) -> tuple[object, ...]:
+        """Everything that decides the next names."""
+        return self._current, tuple(self._names.items())
 
     def chosen(self, pointer: int) -> None:
         self._current = pointer
@@ -92,6 +115,12 @@ class _Lines:
         self._in_call: dict[str, tuple[str, int]] = {}
         self._sample: int | None = None
         self._samples = 0
+
+    def state(self) -> tuple[object, ...]:
+        """All but the time. Two that are equal have no end of a slice between them."""
+        calls = tuple(self._in_call.items())
+        ended = tuple(map(len, self._tracks.values()))
+        return self._executing, calls, self._sample, self._samples, ended
 
     def mark(self, value: int) -> None:
         """A mark inside the record."""

@@ -165,7 +165,7 @@ class Walker:
         for piece in path:
             key = at, piece
             if key not in known:
-                step = _Steps(held[at], slots, self._core, self._program.code)
+                step = Steps(held[at], slots, self._core, self._program.code)
                 self._piece(step, piece)
                 known[key] = number(step.state()), step.effect
             times[key] += 1
@@ -179,19 +179,21 @@ class Walker:
             total.sections[kind, node, begin, end.last.address, length] += 1
         return total
 
-    def follow(self, path: tuple[int, ...]) -> Iterator[tuple[int, Moment | None]]:
-        """The tokens of a region in order; with a run, who executes it."""
-        step = _Steps(_START, (Slot(), Slot(interrupt=True)), self._core, self._program.code)
-        for piece in path:
-            for token in self._program.paths.pieces[piece].tolist():
-                ran = self._token(step, token)
-                yield token, step.moment() if ran else None
+    def start(self) -> Steps:
+        """Steps that nothing has come before."""
+        return Steps(_START, (Slot(), Slot(interrupt=True)), self._core, self._program.code)
 
-    def _piece(self, step: _Steps, piece: int) -> None:
+    def follow(self, steps: Steps, piece: int) -> Iterator[tuple[int, Moment | None]]:
+        """The tokens of the next piece of a region in order; with a run, who executes it."""
+        for token in self._program.paths.pieces[piece].tolist():
+            ran = self._token(steps, token)
+            yield token, steps.moment() if ran else None
+
+    def _piece(self, step: Steps, piece: int) -> None:
         for token in self._program.paths.pieces[piece].tolist():
             self._token(step, token)
 
-    def _token(self, step: _Steps, token: int) -> bool:
+    def _token(self, step: Steps, token: int) -> bool:
         """True for a run."""
         row = self._tokens[token]
         kind = int(row["kind"])
@@ -209,8 +211,8 @@ class Walker:
         return False
 
 
-class _Steps:
-    """One piece, executed from a state; `effect` is what it adds."""
+class Steps:
+    """Pieces, executed from a state; `effect` is what they add."""
 
     def __init__(self, state: State, slots: tuple[Slot, Slot], core: Core, code: Code) -> None:
         self.effect = Effect()
@@ -224,6 +226,7 @@ class _Steps:
         self._sections = dict(state.sections)
 
     def state(self) -> State:
+        """The state behind the last token."""
         return State(
             tuple(self._contexts),
             tuple(sorted(self._parked.items(), key=lambda item: item[0])),
@@ -243,11 +246,13 @@ class _Steps:
         return Moment(self._running, top.handler, functions)
 
     def set_register(self, index: int, value: int) -> None:
+        """A watched register has another value from now on."""
         while len(self._registers) <= index:
             self._registers.append(0)
         self._registers[index] = value
 
     def run(self, run: Run) -> None:
+        """Instructions are executed."""
         entered = self._arrive(run.address)
         masked = self._core.masked(self._named(self._registers))
         self._section("masked", run, goes_on=masked, entered=entered)
