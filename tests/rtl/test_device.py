@@ -36,9 +36,19 @@ def test_a_request_meets_every_place_of_a_loop(target: str, tmp_path: Path) -> N
         second, third = (handler[n * PHASES : (n + 1) * PHASES] for n in (1, 2))
         assert second == third
         assert all(late < woken for late, woken in zip(handler, task, strict=True))
-    loop = by_point[HANDLER, "loop"]
-    # The core ends an instruction of the loop, and takes the same way as a request by software.
-    assert abs(min(loop) - raised_by_software) <= 40
+    # The core ends an instruction of the loop, and takes the same way as a request by software. On
+    # a core with caches the loop may have displaced any line of that way: the placement decides.
+    longest = raised_by_software if target == IBEX else with_empty_caches(target, tmp_path / "cold")
+    quickest = min(by_point[HANDLER, "loop"])
+    assert raised_by_software - 40 <= quickest <= longest + 40
+
+
+def with_empty_caches(target: str, output: Path) -> int:
+    """Cycles of a request by software whose way is in no cache."""
+    options = ("--instrument", "scope", "--caches", "flushed", "--target", target)
+    (run,) = measured(output, "irq/to-handler", *SETTINGS[2:], *options)
+    (cycles,) = (v for name, v in samples(run).items() if name.endswith("irq/to-handler"))
+    return max(cycles)
 
 
 def test_qemu_has_no_such_device(tmp_path: Path) -> None:
