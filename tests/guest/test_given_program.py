@@ -133,7 +133,7 @@ def test_a_ring_that_takes_much_of_the_processor_is_named(tmp_path: Path) -> Non
 
 
 def test_a_ring_that_leaves_nothing_of_the_processor_ends_and_is_named(tmp_path: Path) -> None:
-    ring = ring_of_61(tmp_path, tick_us=1)
+    ring = ring_of_61(tmp_path, tick_us=10)
     run = run_of(f"{sender_of(tmp_path, 100_000)} 50", tmp_path / "runs", period_us=100, ring=ring)
     (record,) = [r for r in run.manifest.records if r.bench == "control/lateness"]
     assert record.status == "failed"

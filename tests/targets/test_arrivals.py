@@ -135,12 +135,12 @@ def test_the_bench_is_asked_for_what_differs() -> None:
 def test_the_head_of_tried_arrivals_says_how_far_a_sweep_is(tmp_path: Path) -> None:
     file = tmp_path / "tried"
 
-    def put(magic: bytes = b"KDZTRIED", version: int = 1, planned: int = 900) -> Path:
+    def put(magic: bytes = b"KDZTRIED", version: int = 2, planned: int = 900) -> Path:
         file.write_bytes(TRIED.pack(magic, version, ROW.size, planned, 30, 20) + bytes(4096))
         return file
 
     assert read_sweep(put()) == Sweep(planned=900, tried=30, earlier=20)
     assert read_sweep(put(planned=0)) is None  # the sample has not ended yet
-    assert read_sweep(put(magic=bytes(8))) is read_sweep(put(version=2)) is None
+    assert read_sweep(put(magic=bytes(8))) is read_sweep(put(version=1)) is None
     file.write_bytes(b"KDZTRIED")
     assert read_sweep(file) is read_sweep(tmp_path / "none") is None
