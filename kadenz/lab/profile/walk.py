@@ -252,7 +252,7 @@ class Steps:
         self._registers[index] = value
 
     def run(self, run: Run) -> None:
-        """Instructions are executed."""
+        """Instructions that follow each other are executed, after a jump or not."""
         entered = self._arrive(run.address)
         masked = self._core.masked(self._named(self._registers))
         self._section("masked", run, goes_on=masked, entered=entered)

@@ -16,6 +16,7 @@ void up_irqinitialize(void);
 void up_timer_initialize(void);
 void up_enable_irq(int irq);
 void up_disable_irq(int irq);
+void up_idle(void);
 void nxsched_process_timer(void);
 
 #endif
