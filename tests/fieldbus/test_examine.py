@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -87,7 +88,8 @@ def test_a_master_that_floods_is_ended_and_named(segment_program: Path, tmp_path
     master = f"{sys.executable} {script} {{interface}}"
     code, report = rows(segment_program, master, "--case", "operation", "--seconds", "60")
     assert code == 1
-    assert "the master flooded the segment: 200" in report["rows"][0]["reason"]
+    reason = report["rows"][0]["reason"]
+    assert re.search(r"the master flooded the segment: \d+ frames in \d", reason), reason
 
 
 def test_nothing_is_left_of_a_case_whose_examiner_is_killed(
