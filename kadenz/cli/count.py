@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kadenz.cli.output import write_json
+from kadenz.cli.program_inputs import program_inputs
 from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
 
@@ -71,20 +72,7 @@ _LIMIT_S = 1.0
     show_default=True,
     help="End after SECONDS of virtual time. A program that it ends has failed.",
 )
-@click.option(
-    "--file",
-    "files",
-    metavar="FILE[=PLACE]",
-    multiple=True,
-    help="A file that the program reads, and its place in the guest; may be repeated.",
-)
-@click.option(
-    "--stdin",
-    "standard_input",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The program's standard input. Default: empty.",
-)
+@program_inputs
 @click.option(
     "--expect",
     "expected",

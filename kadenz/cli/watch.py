@@ -13,6 +13,7 @@ import click
 
 from kadenz.cli.names import complete_target
 from kadenz.cli.output import write_json
+from kadenz.cli.program_inputs import program_inputs
 from kadenz.cli.run_folder_options import run_folder_options
 from kadenz.cli.watch_guest import GuestOptions
 from kadenz.errors import EXIT_FAILED, EXIT_PASS, TargetFailed, UsageError
@@ -91,20 +92,7 @@ class _Asked:
     multiple=True,
     help="What the guest runs, as in run: kernel=6.12 or a file, load=, tuning=, disturbance=.",
 )
-@click.option(
-    "--file",
-    "files",
-    metavar="FILE[=PLACE]",
-    multiple=True,
-    help="A file that the program reads, and its place in the guest; may be repeated.",
-)
-@click.option(
-    "--stdin",
-    "standard_input",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="The program's standard input in a guest. Default: empty.",
-)
+@program_inputs
 @click.option("--fresh", is_flag=True, help="Take nothing from the store: execute it in the guest.")
 @run_folder_options(several=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")

@@ -15,7 +15,7 @@ add_library(nuttx-port OBJECT
     ${CMAKE_CURRENT_LIST_DIR}/condition.c
     ${CMAKE_CURRENT_LIST_DIR}/barrier.c
     ${CMAKE_CURRENT_LIST_DIR}/read_write_lock.c
-    ${CMAKE_CURRENT_LIST_DIR}/memory.c
+    ${kdz_root}/kernels/shared/c_heap.c
     ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/interrupt.c
     ${CMAKE_CURRENT_LIST_DIR}/library.c

@@ -8,7 +8,7 @@ target_sources(kadenz-suite PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/callback_timers.c
     ${CMAKE_CURRENT_LIST_DIR}/context.c
     ${CMAKE_CURRENT_LIST_DIR}/context_proc.c
-    ${CMAKE_CURRENT_LIST_DIR}/heap.c
+    ${kdz_root}/kernels/shared/c_heap.c
     ${CMAKE_CURRENT_LIST_DIR}/main.c
     ${CMAKE_CURRENT_LIST_DIR}/message_queue.c
     ${CMAKE_CURRENT_LIST_DIR}/notify.c

@@ -18,6 +18,17 @@ pub enum State {
 }
 
 impl State {
+    /// As ETG.1000 writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Init => "INIT",
+            State::PreOp => "PRE-OP",
+            State::Boot => "BOOT",
+            State::SafeOp => "SAFE-OP",
+            State::Op => "OP",
+        }
+    }
+
     /// From the low nibble of AL control; `None` for codes that mean nothing.
     pub fn from_code(code: u16) -> Option<Self> {
         match code & 0x0F {

@@ -98,6 +98,8 @@ pub mod link;
 #[deny(clippy::indexing_slicing)]
 pub mod mailbox;
 #[doc(hidden)]
+pub mod markup;
+#[doc(hidden)]
 pub mod passage;
 #[doc(hidden)]
 pub mod pcap;

@@ -183,9 +183,9 @@ impl Commands {
     }
 
     /// Requests a state and waits for it.
-    fn state(&mut self, transitions: &[&str], name: &str, state: u8) {
-        let comment = format!("request {name}");
-        self.write(transitions, &comment, at::AL_CONTROL, &[state, 0]);
+    fn state(&mut self, transitions: &[&str], state: State) {
+        let name = state.name();
+        self.write(transitions, &format!("request {name}"), at::AL_CONTROL, &[state as u8, 0]);
         self.alone();
         self.expect(transitions, &format!("wait for {name}"), at::AL_STATUS, state_of(state));
         self.alone();
@@ -231,8 +231,8 @@ impl Commands {
 }
 
 /// This state, without an error.
-fn state_of(state: u8) -> Validate {
-    Validate { data: vec![state, 0], mask: Some(vec![0x1F, 0]), timeout_ms: STATE_TIMEOUT_MS }
+fn state_of(state: State) -> Validate {
+    Validate { data: vec![state as u8, 0], mask: Some(vec![0x1F, 0]), timeout_ms: STATE_TIMEOUT_MS }
 }
 
 fn slave(at: usize, device: &Device, parts: &[Part<'_>]) -> Slave {
@@ -246,9 +246,9 @@ fn slave(at: usize, device: &Device, parts: &[Part<'_>]) -> Slave {
         commands.manager(transition, part.manager, part.start, part.bytes() as u16, manager.control);
     }
     parts.iter().enumerate().for_each(|(number, part)| commands.fmmu(number, part));
-    commands.state(&["PS", "OS"], "SAFE-OP", 4);
-    commands.state(&["SO"], "OP", 8);
-    commands.state(&["SP", "OP"], "PRE-OP", 2);
+    commands.state(&["PS", "OS"], State::SafeOp);
+    commands.state(&["SO"], State::Op);
+    commands.state(&["SP", "OP"], State::PreOp);
     Slave {
         name: device.name.clone(),
         station: Some(station),
@@ -267,7 +267,7 @@ fn initialise(commands: &mut Commands, description: &Description) {
     commands.write(&to_init, "request INIT", at::AL_CONTROL, &[0x11, 0]);
     commands.by_position();
     commands.alone();
-    commands.expect(&to_init, "wait for INIT", at::AL_STATUS, state_of(1));
+    commands.expect(&to_init, "wait for INIT", at::AL_STATUS, state_of(State::Init));
     commands.by_position();
     commands.alone();
     let station = commands.station.to_le_bytes();
@@ -283,7 +283,7 @@ fn initialise(commands: &mut Commands, description: &Description) {
             commands.manager("IP", number, manager.start, manager.size, manager.control);
         }
     }
-    commands.state(&["IP"], "PRE-OP", 2);
+    commands.state(&["IP"], State::PreOp);
 }
 
 fn process_data(description: &Description, parts: &[Part<'_>]) -> ProcessData {

@@ -4,6 +4,7 @@
 use super::*;
 use crate::command::Addressing;
 use crate::description::{PdoEntry, Purpose};
+use crate::markup::escaped;
 use std::fmt::{Display, Write};
 
 /// Data of as many bytes are written out; longer ones of zeros are a length.
@@ -54,23 +55,6 @@ impl Xml {
     fn hex(&mut self, name: &str, bytes: &[u8]) {
         self.value(name, bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}")));
     }
-}
-
-/// Text without markup, and without characters that XML 1.0 does not have.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '\r' => escaped.push_str("&#13;"),
-            '\t' | '\n' => escaped.push(character),
-            '\0'..='\x1F' | '\u{FFFE}' | '\u{FFFF}' => escaped.push('\u{FFFD}'),
-            _ => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 /// The file of a network, without init commands of SoE.

@@ -6,6 +6,7 @@ use super::server::Counters;
 use crate::al::State;
 use crate::coe::object::Dictionary;
 use crate::description::{Description, PdoEntry, Purpose};
+use crate::markup::escaped;
 use std::fmt::Write;
 
 /// What a page shows of a device.
@@ -41,10 +42,7 @@ pub fn html(facts: &Facts<'_>, parameters: &Parameters, counters: &Counters) -> 
         ("Product", format!("{:#x}", identity.product)),
         ("Revision", format!("{:#x}", identity.revision)),
         ("Serial number", identity.serial.to_string()),
-        (
-            "State",
-            if code == 0 { state_name(state).into() } else { format!("{} (code {code:#06x})", state_name(state)) },
-        ),
+        ("State", if code == 0 { state.name().into() } else { format!("{} (code {code:#06x})", state.name()) }),
         ("Ethernet address", format!("{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{f:02x}")),
         ("IP address", format!("{} / {}", parameters.ip, parameters.mask)),
         ("Network name", escaped(&parameters.name)),
@@ -65,16 +63,6 @@ pub fn html(facts: &Facts<'_>, parameters: &Parameters, counters: &Counters) -> 
     page
 }
 
-fn state_name(state: State) -> &'static str {
-    match state {
-        State::Init => "INIT",
-        State::PreOp => "PRE-OP",
-        State::Boot => "BOOT",
-        State::SafeOp => "SAFE-OP",
-        State::Op => "OP",
-    }
-}
-
 /// A number; octets in hexadecimal.
 fn value(dictionary: &Dictionary, entry: &PdoEntry) -> String {
     let Some(handle) = dictionary.handle(entry.index, entry.sub) else { return "none".into() };
@@ -82,19 +70,4 @@ fn value(dictionary: &Dictionary, entry: &PdoEntry) -> String {
         Some(bytes) => bytes.iter().take(32).map(|byte| format!("{byte:02X}")).collect(),
         None => dictionary.get(handle).to_string(),
     }
-}
-
-/// Text of a file or of a master, as HTML shows it.
-fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars().filter(|letter| !letter.is_control()) {
-        match letter {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            _ => safe.push(letter),
-        }
-    }
-    safe
 }

@@ -3,6 +3,7 @@
 
 use super::report::{visible, Report};
 use super::Outcome;
+use crate::markup::escaped;
 use std::fmt::Write;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:75em;margin:2em auto;padding:0 1em;color:#1c2024;background:#fff}\
@@ -14,12 +15,7 @@ pre{overflow-x:auto;background:#f4f5f6;padding:.6em}\
 
 /// Text for HTML and XML: no markup, no control character.
 pub fn escape(text: &str) -> String {
-    visible(text)
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
+    escaped(&visible(text))
 }
 
 /// The page.

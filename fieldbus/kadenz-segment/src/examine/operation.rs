@@ -124,7 +124,7 @@ pub fn not_operational(notes: &Notes) -> Vec<String> {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for device in notes.devices.iter().filter(|device| device.state() != State::Op || device.error.is_some()) {
         let error = device.error.map_or(String::new(), |code| format!(" with error {code:#06x}"));
-        let state = format!("{}{error}", name_of(device.state()));
+        let state = format!("{}{error}", device.state().name());
         match groups.iter_mut().find(|(known, _)| *known == state) {
             Some((_, names)) => names.push(&device.name),
             None => groups.push((state, vec![&device.name])),
@@ -136,16 +136,6 @@ pub fn not_operational(notes: &Notes) -> Vec<String> {
         count => format!("{count} devices"),
     };
     groups.iter().map(|(state, names)| format!("{} in {state}", who(names))).collect()
-}
-
-fn name_of(state: State) -> &'static str {
-    match state {
-        State::Init => "INIT",
-        State::PreOp => "PRE-OP",
-        State::Boot => "BOOT",
-        State::SafeOp => "SAFE-OP",
-        State::Op => "OP",
-    }
 }
 
 fn states(notes: &Notes) -> Judgement {

@@ -3,6 +3,7 @@
 
 use super::mailbox::Sdo;
 use super::Running;
+use crate::al::State;
 use crate::command::Addressing;
 use crate::frame::{datagrams, Datagram};
 use crate::happening::{Happening, What};
@@ -259,14 +260,7 @@ fn seen(datagram: &Datagram<'_>, ring: &Ring) -> Option<(Whom, Act)> {
 fn sentence(act: Act, name: &str) -> String {
     match act {
         Act::State(control) => {
-            let state = match control & 0x0F {
-                1 => "INIT",
-                2 => "PRE-OP",
-                3 => "BOOT",
-                4 => "SAFE-OP",
-                8 => "OP",
-                _ => "an unknown state",
-            };
+            let state = State::from_code(u16::from(control)).map_or("an unknown state", State::name);
             let acknowledges = if control & 0x10 == 0 { "" } else { "acknowledges the error and " };
             format!("the master {acknowledges}requests {state} of {name}")
         }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The C library's heap: malloc(3) and free(3).
+ * The heap of the C library, or of a kernel with one: malloc(3) and free(3).
  */
-#include "posix_port.h"
-
 #include "kadenz/mechanism.h"
 
 #include <stdlib.h>
@@ -32,7 +30,7 @@ static kdz_status release(kdz_handle memory, void *block)
 
 static void destroy(kdz_handle memory)
 {
-    (void)memory; /* the whole program's */
+    (void)memory; /* the whole system's */
 }
 
 static const struct kdz_memory_ops ops = {create, allocate, release, destroy};
